@@ -1,0 +1,3 @@
+"""ssediag finds the hop that turns per-token output into bursts."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The known mechanisms and products, as data."""

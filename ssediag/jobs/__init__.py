@@ -1,0 +1,1 @@
+"""What a command does, without the terminal: one module per job."""

@@ -1,0 +1,1 @@
+"""The rhythm of one stream in numbers: bursts, silences, periods, quanta."""

@@ -1,0 +1,1 @@
+"""A finished diagnosis in, text out."""
