@@ -1,4 +1,4 @@
-"""The result of a measurement: what every report shows, and nothing that it would have to work out."""
+"""The result of a measurement: all that a report shows, and nothing it would have to work out."""
 
 from dataclasses import dataclass
 from enum import StrEnum

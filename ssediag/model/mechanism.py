@@ -1,4 +1,4 @@
-"""Known mechanisms as the catalogue describes them, and what a mechanism does to a hop's verdict."""
+"""Known mechanisms as the catalogue describes them, and what they do to a hop's verdict."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,6 +35,14 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class Signature:
+    """Conditions that together show a mechanism, and how sure a run may be that shows them."""
+
+    confidence: float
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fix:
     """What to change. ``product`` None is the advice for a hop without a name.
 
@@ -67,7 +75,7 @@ class MechanismEntry:
     sign: str
     tell_apart: str
     replaces: tuple[str, ...]
-    signatures: tuple[tuple[Condition, ...], ...]
+    signatures: tuple[Signature, ...]
     parameters: tuple[tuple[str, str], ...]
     fixes: tuple[Fix, ...]
 

@@ -20,7 +20,7 @@ from ssediag.model.recording import (
 class EventKind(StrEnum):
     """What an event is to a reader of text."""
 
-    TOKEN = "token"
+    TOKEN = "token"  # noqa: S105 - a token of text, not a secret
     REASONING = "reasoning"
     TOOL = "tool"
     ROLE = "role"

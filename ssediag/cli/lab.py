@@ -1,0 +1,1 @@
+"""``ssediag lab``: run lab parts by hand."""

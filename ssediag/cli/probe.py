@@ -1,0 +1,114 @@
+"""``ssediag probe`` and ``ssediag compare``: the same measurement, of one hop or of several."""
+
+from typing import Annotated
+
+import typer
+
+from ssediag.catalogue.load import mechanisms
+from ssediag.cli import options
+from ssediag.cli.measuring import measure_and_report
+from ssediag.cli.output import Output, parse_outputs
+from ssediag.cli.parse import hop_names, parse_bearers, parse_body, parse_headers, parse_targets
+from ssediag.decode.dialects import DIALECTS
+from ssediag.jobs.request import Asked
+from ssediag.jobs.targets import Plan
+from ssediag.model.request import Limits
+
+PROBE_HELP = "Measure one hop: does its stream come event by event, and if not, why not?"
+COMPARE_HELP = (
+    "Measure hops, the instance first, and name the step that turns per-token output into bursts."
+)
+_DEFAULT_RUNS = 3
+_DEFAULTS = Limits()
+
+
+def measure(
+    context: typer.Context,
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TARGET…", help="URL, NAME=URL or NAME=RECORDING; inner hops first."
+        ),
+    ],
+    request: options.Method = None,
+    header: options.Headers = None,
+    data: options.Data = None,
+    bearer_env: options.BearerEnv = None,
+    share_auth: options.ShareAuth = False,
+    prompt: options.Prompt = None,
+    model: options.Model = None,
+    max_tokens: options.MaxTokens = None,
+    dialect: options.Dialect = "auto",
+    runs: options.Runs = None,
+    max_events: options.MaxEvents = None,
+    timeout: options.Timeout = _DEFAULTS.total_ns,
+    first_event_timeout: options.FirstEventTimeout = _DEFAULTS.first_event_ns,
+    idle_timeout: options.IdleTimeout = _DEFAULTS.idle_ns,
+    experiments: options.Experiments = True,
+    allow: options.Allow = None,
+    report_format: options.ReportFormat = options.Format.TEXT,
+    output: options.Outputs = None,
+    save: options.Save = None,
+    with_data: options.WithData = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.ColorWhen = options.Color.AUTO,
+    exit_zero: options.ExitZero = False,
+    inconclusive: options.Inconclusive = options.WhenInconclusive.FAIL,
+) -> None:
+    """Build the plan that the words describe, carry it out, and exit with its code."""
+    if context.info_name == "probe" and len(targets) > 1:
+        raise typer.BadParameter("probe measures one hop; ssediag compare takes several")
+    names = hop_names(targets)
+    asked = Asked(
+        method=request,
+        headers=(*parse_headers(header or [], names), *parse_bearers(bearer_env or [])),
+        body=parse_body(data),
+        prompt=prompt,
+        model=model,
+        max_tokens=max_tokens,
+        plain=not experiments,
+        share_credentials=share_auth,
+    )
+    plan = Plan(
+        targets=parse_targets(targets, asked),
+        limits=Limits(
+            total_ns=timeout,
+            first_event_ns=first_event_timeout,
+            idle_ns=idle_timeout,
+            max_event_count=max_events,
+        ),
+        max_run_count=runs or _DEFAULT_RUNS,
+        stop_early=runs is None,
+        experiments=experiments,
+        own_body=data is not None,
+        dialect=check_dialect(dialect),
+        with_data=with_data,
+        allowed=check_allowed(allow or []),
+    )
+    shown = Output(
+        format=report_format,
+        files=parse_outputs(output or []),
+        color=color,
+        quiet=quiet,
+        verbose=verbose,
+        exit_zero=exit_zero,
+        inconclusive=inconclusive,
+    )
+    raise typer.Exit(measure_and_report(plan, shown, save))
+
+
+def check_allowed(words: list[str]) -> frozenset[str]:
+    """The mechanism ids in ``words``. Raises typer.BadParameter for one that is none."""
+    for word in words:
+        if word not in mechanisms():
+            raise typer.BadParameter(f"{word!r} is no mechanism: see ssediag explain")
+    return frozenset(words)
+
+
+def check_dialect(word: str) -> str:
+    """The dialect's name. Raises typer.BadParameter for an unknown one."""
+    if word != "auto" and word not in DIALECTS:
+        known = ", ".join(["auto", *DIALECTS])
+        raise typer.BadParameter(f"{word!r} is no dialect ({known})")
+    return word
