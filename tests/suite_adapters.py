@@ -14,7 +14,6 @@ class SseParser:
 
     def __init__(self) -> None:
         self._decoder = EventStreamDecoder(_SUITE_EVENT_BYTES)
-        self._told = 0
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
         self._decoder.feed(data)
@@ -25,14 +24,13 @@ class SseParser:
         return list(self._new())
 
     def _new(self) -> Iterator[dict[str, Any]]:
-        decoder = self._decoder
-        for index in range(self._told, len(decoder.kinds)):
+        for kind, data, last_id, *_ in self._decoder.events:
             yield {
-                "event": decoder.kinds[index].decode("utf-8", "replace") or "message",
-                "data": decoder.datas[index].decode("utf-8", "replace"),
-                "id": decoder.ids[index].decode("utf-8", "replace"),
+                "event": kind.decode("utf-8", "replace") or "message",
+                "data": data.decode("utf-8", "replace"),
+                "id": last_id.decode("utf-8", "replace"),
             }
-        self._told = len(decoder.kinds)
+        self._decoder.events.clear()
 
     @property
     def last_event_id(self) -> str:
@@ -44,7 +42,7 @@ class SseParser:
 
     @property
     def comments(self) -> list[str]:
-        return [comment.decode("utf-8", "replace") for comment in self._decoder.comments]
+        return [text.decode("utf-8", "replace") for text, _ in self._decoder.comments]
 
 
 def make_sse_parser() -> SseParser:

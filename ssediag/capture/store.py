@@ -1,40 +1,49 @@
-"""Recordings on disk: JSON Lines, versioned, redacted, and read back to the same streams.
+"""Recording files: decoded streams as JSON Lines, written whole or not at all.
 
-The first line says what the file is; then each run is four lines: ``stream`` (everything but its
-tables), ``reads``, ``chunks`` and ``events`` (columns of equal length). A file is complete or it
-is refused: it is written to a temporary name and renamed when it is whole. Event texts are there
-only if they were asked for; secrets never are.
+The first line says what the file is; then come four lines per stream::
+
+    {"ssediag": "recording", "schema_version": 1, "tool_version": …, "stream_count": …, …}
+    {"stream": {"hop": {…}, "run": 1, "protocol": …, "head": {…}, …}}
+    {"reads": {"earliest_ns": […], "latest_ns": […], …}}
+    {"chunks": {"size_bytes": […], …}}
+    {"events": {"kind": […], "first_read": […], …, "data": null}}
+
+The tables are columns, as in :mod:`ssediag.model.stream`, whose field names are the keys. Event
+texts are there only if they were asked for; secrets never are. A reader ignores keys and kinds
+of line that it does not know. A file that was cut, wherever, is refused: half a measurement
+would be judged like a whole one.
 """
 
 import json
 import os
+import re
 import tempfile
-import types
-import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
-from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ssediag.capture.redact import redact_headers
+from ssediag.capture.redact import redact_headers, redact_url
+from ssediag.capture.typed_json import MalformedError, field_values
 from ssediag.model.stream import ChunkTable, EventTable, ReadTable, Stream
 
 SCHEMA_VERSION = 1
-# One line may hold a table of some million events; longer lines are not ours.
+
+_TABLES: dict[str, type[Any]] = {"reads": ReadTable, "chunks": ChunkTable, "events": EventTable}
+_LINES = ("stream", *_TABLES)
+_SIGN = re.compile(rb'\s*\{[^\n]*"ssediag"\s*:\s*"recording"')
+# A line holds a table; one of a million events takes about 50 MB. Longer lines are not ours.
 _MAX_LINE_BYTES = 512 * 1024 * 1024
-_TABLES: dict[str, type] = {"reads": ReadTable, "chunks": ChunkTable, "events": EventTable}
-_MODE = 0o600
 
 
 class StoreError(Exception):
-    """A recording could not be written: which file and why, in one clause."""
+    """A recording cannot be written: which file and why, in one clause."""
 
 
 class RecordingError(Exception):
-    """A file is no recording, or a broken one: which line and why."""
+    """A file is no whole recording: in which ``line`` (from 1; 0: it cannot be read), and why."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"line {line}: {reason}")
@@ -42,24 +51,32 @@ class RecordingError(Exception):
         self.reason = reason
 
 
+def looks_like_recording(first_bytes: bytes) -> bool:
+    """Whether a file that begins with these bytes says that it is a recording of ours."""
+    return _SIGN.match(first_bytes) is not None
+
+
 def open_for_saving(path: Path) -> None:
-    """Make sure a recording can be written at ``path`` later. Raises StoreError."""
-    if path.is_dir():
-        raise StoreError(f"cannot write {path}: it is a folder")
+    """Check, before anything is measured, that a recording can be written to ``path``.
+
+    Leaves a file that is there as it is. Raises StoreError.
+    """
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent or Path(), prefix=".ssediag-")
+        target = _target(path)
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".ssediag-")
         os.close(descriptor)
         Path(name).unlink()
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        raise StoreError(_why_not(path, error)) from error
 
 
 def write_recording(
     path: Path, streams: Sequence[Stream], *, command: str, began_at: str, tool_version: str
 ) -> None:
-    """Write ``streams`` to ``path``, readable by the owner only. Raises StoreError.
+    """Write ``streams`` to ``path``, readable by the owner only; a file there is replaced.
 
-    The file appears under its name when it is whole, or not at all.
+    ``command`` comes with its secrets masked; those in targets and header fields are masked
+    here. Others see the old file or the whole new one, never a part. Raises StoreError.
     """
     first = {
         "ssediag": "recording",
@@ -67,61 +84,78 @@ def write_recording(
         "tool_version": tool_version,
         "command": command,
         "began_at": began_at,
+        "stream_count": len(streams),
     }
-    lines = (json.dumps(line, separators=(",", ":")) + "\n" for line in (first, *_lines(streams)))
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent or Path(), prefix=".ssediag-")
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+        _replace_file(_target(path), (first, *(line for one in streams for line in _lines(one))))
+    except (OSError, ValueError) as error:
+        raise StoreError(_why_not(path, error)) from error
+
+
+def _target(path: Path) -> Path:
+    """The file behind ``path``; a link is followed, a device or folder is an OSError."""
+    target = path.resolve()
+    if target.is_dir():
+        raise OSError("it is a folder")
+    if target.exists() and not target.is_file():
+        raise OSError("it is no regular file")  # the rename would take /dev/null away
+    return target
+
+
+def _why_not(path: Path, error: OSError | ValueError) -> str:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"cannot write {path}: {reason}"
+
+
+def _replace_file(target: Path, lines: Iterable[dict[str, Any]]) -> None:
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".ssediag-")  # mode 0600
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.writelines(lines)
+        with os.fdopen(descriptor, "wb") as file:
+            for line in lines:
+                text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+                file.write(text.encode(errors="replace") + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, _MODE)  # noqa: PTH101 - the name is mkstemp's
-        Path(name).replace(path)
-    except OSError as error:
+        Path(name).replace(target)
+    except BaseException:  # why: an interrupt too must leave no half file beside the old one
         with suppress(OSError):
             Path(name).unlink()
-        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+        raise
 
 
-def _lines(streams: Sequence[Stream]) -> Iterator[dict[str, Any]]:
-    for stream in streams:
-        clean = _redacted(stream)
-        yield {"stream": _plain(clean, leave_out=frozenset(_TABLES))}
-        for name in _TABLES:
-            yield {name: _plain(getattr(clean, name))}
+def _lines(stream: Stream) -> Iterator[dict[str, Any]]:
+    plain = _as_json(_without_secrets(stream))
+    tables = {name: plain.pop(name) for name in _TABLES}
+    yield {"stream": plain}
+    for name, table in tables.items():
+        yield {name: table}
 
 
-def _redacted(stream: Stream) -> Stream:
-    """The stream without secret response headers."""
-    head = stream.head
-    if head is not None:
-        head = replace(head, headers=redact_headers(head.headers))
-    return replace(stream, head=head, trailers=redact_headers(stream.trailers))
+def _without_secrets(stream: Stream) -> Stream:
+    request, head = stream.request, stream.head
+    return replace(
+        stream,
+        hop=replace(stream.hop, target=redact_url(stream.hop.target)),
+        request=replace(
+            request, target=redact_url(request.target), headers=redact_headers(request.headers)
+        ),
+        head=head and replace(head, headers=redact_headers(head.headers)),
+        trailers=redact_headers(stream.trailers),
+    )
 
 
-def _plain(value: Any, leave_out: frozenset[str] = frozenset()) -> Any:
-    """A frozen value as JSON: objects for dataclasses, arrays for tuples."""
-    if is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in fields(value) if field.name not in leave_out]
-        return {name: _plain(getattr(value, name)) for name in names}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+def _as_json(value: Any) -> Any:
+    # Columns go to the encoder as they are: a call per entry would cost more than encoding.
+    if is_dataclass(value):
+        return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
     return value
-
-
-def looks_like_recording(first_bytes: bytes) -> bool:
-    """Whether a file that begins like this is one of ours."""
-    return first_bytes.lstrip().startswith(b'{"ssediag":"recording"')
 
 
 def read_recording(source: Path | BinaryIO) -> tuple[Stream, ...]:
     """The streams of a recording. Raises RecordingError, and nothing else, for a bad file."""
-    if not isinstance(source, Path):
-        return _read(source)
     try:
+        if not isinstance(source, Path):
+            return _read(source)
         with source.open("rb") as file:
             return _read(file)
     except OSError as error:
@@ -129,28 +163,32 @@ def read_recording(source: Path | BinaryIO) -> tuple[Stream, ...]:
 
 
 def _read(file: BinaryIO) -> tuple[Stream, ...]:
-    lines = _documents(file)
+    lines = _objects(file)
     number, first = next(lines, (1, {}))
-    if first.get("ssediag") != "recording":
-        raise RecordingError(number, "not an ssediag recording")
-    if first.get("schema_version") != SCHEMA_VERSION:
-        version = first.get("schema_version")
-        raise RecordingError(number, f"schema_version {version!r}: this ssediag reads 1")
-    streams = []
+    expected = _stream_count(first, number)
+    streams: list[Stream] = []
+    parts: dict[str, Any] = {}
     for number, line in lines:
-        scalars = _part("stream", number, line)
-        tables = {}
-        for name, kind in _TABLES.items():
-            at, table = next(lines, (number + 1, {}))
-            tables[name] = _build(kind, _part(name, at, table), at)
-            _check_columns(tables[name], at)
-        stream = _build(Stream, {**scalars, **tables}, number)
-        _check_places(stream, number)
-        streams.append(stream)
+        kind = next((name for name in _LINES if name in line), None)
+        if kind is None:
+            continue  # a later version's kind of line
+        if kind != _LINES[len(parts)]:
+            raise RecordingError(number, f"{_LINES[len(parts)]!r} was expected, not {kind!r}")
+        try:
+            parts[kind] = _part(kind, line[kind], parts)
+        except MalformedError as error:
+            raise RecordingError(number, str(error)) from error
+        if len(parts) == len(_LINES):
+            streams.append(Stream(**parts.pop("stream"), **parts))
+            parts = {}
+    if parts:
+        raise RecordingError(number, "the file ends inside a stream")
+    if expected not in (None, len(streams)):
+        raise RecordingError(number, f"the file ends after {len(streams)} of {expected} streams")
     return tuple(streams)
 
 
-def _documents(file: BinaryIO) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _objects(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number and object of each line."""
     number = 0
     while raw := file.readline(_MAX_LINE_BYTES):
@@ -158,93 +196,69 @@ def _documents(file: BinaryIO) -> Iterator[tuple[int, Mapping[str, Any]]]:
         if not raw.endswith(b"\n"):
             raise RecordingError(number, "the file ends inside this line")
         try:
-            document = json.loads(raw)
+            entry = json.loads(raw.decode())
         except (ValueError, RecursionError) as error:
             raise RecordingError(number, "not JSON") from error
-        if not isinstance(document, dict):
+        if not isinstance(entry, dict):
             raise RecordingError(number, "not a JSON object")
-        yield number, document
+        yield number, entry
 
 
-def _part(name: str, number: int, line: Mapping[str, Any]) -> Mapping[str, Any]:
-    part = line.get(name)
-    if not isinstance(part, dict):
-        raise RecordingError(number, f"{name!r} was expected here")
-    return part
-
-
-def _build(kind: type, values: Mapping[str, Any], number: int) -> Any:
-    """A dataclass from JSON, every field checked against its annotation; unknown keys ignored."""
-    hints = typing.get_type_hints(kind)
-    known = {field.name for field in fields(kind)}
-    try:
-        return kind(
-            **{
-                name: _value(hints[name], value, number)
-                for name, value in values.items()
-                if name in known
-            }
+def _stream_count(first: dict[str, Any], number: int) -> int | None:
+    """How many streams the first line promises."""
+    if first.get("ssediag") != "recording":
+        raise RecordingError(number, "not an ssediag recording")
+    version = first.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise RecordingError(
+            number, f"schema_version {str(version)[:20]}: this ssediag reads {SCHEMA_VERSION}"
         )
-    except TypeError as error:
-        raise RecordingError(number, f"incomplete {kind.__name__}") from error
+    count = first.get("stream_count")
+    return count if isinstance(count, int) else None
 
 
-def _value(kind: Any, value: Any, number: int) -> Any:  # noqa: PLR0911 - a case a kind of type
-    """``value`` as ``kind``, or RecordingError."""
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin in {types.UnionType, typing.Union}:
-        if value is None and type(None) in arguments:
-            return None
-        inner = [argument for argument in arguments if argument is not type(None)]
-        return _value(inner[0], value, number)
-    if origin is tuple and isinstance(value, list | tuple):
-        return _tuple(arguments, value, number)
-    if isinstance(kind, type) and is_dataclass(kind):
-        if isinstance(value, kind):
-            return value
-        if isinstance(value, dict):
-            return _build(kind, value, number)
-    if isinstance(kind, type) and issubclass(kind, StrEnum) and value in set(kind):
-        return kind(value)
-    if kind in {int, bool, str} and type(value) is kind and not (kind is int and _absurd(value)):
-        return value
-    raise RecordingError(number, f"{str(value)[:40]!r} is not what belongs here")
+def _part(kind: str, value: Any, before: dict[str, Any]) -> Any:
+    """One line of a stream, checked: the scalars as a dict, a table as what it is."""
+    if kind == "stream":
+        return field_values(Stream, value, kind, without=frozenset(_TABLES))
+    table = _TABLES[kind](**field_values(_TABLES[kind], value, kind))
+    _check_columns(table, kind)
+    if kind == "reads":
+        if any(earliest > latest for earliest, latest in _arrivals(table)):
+            raise MalformedError("reads: an arrival ends before it begins")
+        _check_places("stream", _scalar_places(before["stream"]), len(table))
+        return table
+    for field in fields(table):
+        if field.name.endswith("_read"):
+            name = f"{kind}.{field.name}"
+            _check_places(name, getattr(table, field.name), len(before["reads"]))
+    if kind == "events" and any(left > right for left, right in pairwise(table.data_read)):
+        raise MalformedError("the events are out of order")
+    return table
 
 
-def _absurd(value: int) -> bool:
-    """Whether a number is beyond what times and sizes can be (64 bits)."""
-    return abs(value) >= 1 << 63
+def _arrivals(reads: ReadTable) -> Iterator[tuple[int, int]]:
+    return zip(reads.earliest_ns, reads.latest_ns, strict=True)
 
 
-def _tuple(arguments: tuple[Any, ...], values: Sequence[Any], number: int) -> tuple[Any, ...]:
-    if len(arguments) == 2 and arguments[1] is Ellipsis:  # noqa: PLR2004 - tuple[X, ...]
-        return tuple(_value(arguments[0], value, number) for value in values)
-    if len(arguments) != len(values):
-        raise RecordingError(number, f"{len(values)} values where {len(arguments)} belong")
-    return tuple(_value(kind, value, number) for kind, value in zip(arguments, values, strict=True))
+def _scalar_places(scalars: dict[str, Any]) -> tuple[int, ...]:
+    head = scalars["head"]
+    return (*scalars.get("comment_reads", ()), *(() if head is None else (head.read_index,)))
 
 
-def _check_columns(table: Any, number: int) -> None:
-    lengths = {
-        len(column) for field in fields(table) if (column := getattr(table, field.name)) is not None
-    }
-    if len(lengths) > 1:
-        raise RecordingError(number, "columns of unequal length")
+def _check_columns(table: Any, kind: str) -> None:
+    """Every column has the table's length, and no size or count is negative."""
+    for field in fields(table):
+        column = getattr(table, field.name)
+        if column is not None and len(column) != len(table):
+            raise MalformedError(f"{kind}.{field.name} has {len(column)} of {len(table)} entries")
+        if field.name.endswith(("_bytes", "_count")) and any(
+            entry is not None and entry < 0 for entry in column
+        ):
+            raise MalformedError(f"{kind}.{field.name}: an entry is negative")
 
 
-def _check_places(stream: Stream, number: int) -> None:
-    """Every read index must point at a read, in order, or later code would stumble."""
-    count = len(stream.reads)
-    columns = (
-        stream.events.first_read,
-        stream.events.data_read,
-        stream.events.dispatch_read,
-        stream.chunks.first_read,
-        stream.chunks.last_read,
-        stream.comment_reads,
-        () if stream.head is None else (stream.head.read_index,),
-    )
-    if any(not 0 <= index < count for column in columns for index in column):
-        raise RecordingError(number, "an index points at a read that is not there")
-    if any(left > right for left, right in pairwise(stream.events.data_read)):
-        raise RecordingError(number, "events are out of order")
+def _check_places(name: str, places: Sequence[int], read_count: int) -> None:
+    """Every read index must point at a read, or later code would stumble."""
+    if any(not 0 <= place < read_count for place in places):
+        raise MalformedError(f"{name}: an index points at a read that is not there")

@@ -1,0 +1,107 @@
+"""OpenAI chat completions, as OpenAI, Azure, vLLM, SGLang, llama.cpp and LiteLLM stream them.
+
+An event is a token only if its text delta is not empty: role chunks, empty deltas, usage chunks
+and filter annotations are not. The terminator is ``data: [DONE]``.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ssediag.decode.dialects.reading import Dialect, Reading
+from ssediag.model.stream import EventKind
+
+_ERROR_TEXT_LENGTH = 200
+
+
+def recognises(kind: bytes, data: bytes) -> bool:
+    """Whether the first event is a chat completion chunk, or an error in its place."""
+    if kind:
+        return False
+    if b'"chat.completion.chunk"' in data:
+        return True
+    return data.startswith(b"{") and b'"choices"' in data and b'"delta"' in data
+
+
+def read(kind: bytes, data: bytes, counted: int) -> Reading:
+    """Read one chunk; ``counted`` are the completion tokens that earlier usage objects told."""
+    if data == b"[DONE]":
+        return Reading(EventKind.END)
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return Reading(EventKind.OTHER)
+    if not isinstance(document, dict):
+        return Reading(EventKind.OTHER)
+    if document.get("error") or kind == b"error":
+        return Reading(EventKind.ERROR, error=error_text(document))
+    return _chunk(document, counted)
+
+
+def _chunk(document: Mapping[str, Any], counted: int) -> Reading:
+    usage = _usage_tokens(document)
+    choice = _first_choice(document)
+    if choice is None:
+        kind = EventKind.OTHER if usage is None else EventKind.USAGE
+        return Reading(kind, usage_tokens=usage)
+    delta = choice.get("delta")
+    delta = delta if isinstance(delta, dict) else {}
+    kind, text = _text(delta)
+    reason = choice.get("finish_reason")
+    return Reading(
+        kind=kind,
+        text_bytes=len(text.encode("utf-8", "surrogatepass")),
+        token_count=_token_count(choice, usage, counted),
+        usage_tokens=usage,
+        finish_reason=reason if isinstance(reason, str) else None,
+    )
+
+
+def _text(delta: Mapping[str, Any]) -> tuple[EventKind, str]:
+    """The kind of a delta by what it carries, and its text."""
+    content = delta.get("content")
+    if isinstance(content, str) and content:
+        return EventKind.TOKEN, content
+    for name in ("reasoning_content", "reasoning"):
+        thought = delta.get(name)
+        if isinstance(thought, str) and thought:
+            return EventKind.REASONING, thought
+    if delta.get("tool_calls") or delta.get("function_call"):
+        return EventKind.TOOL, ""
+    return (EventKind.ROLE if "role" in delta else EventKind.OTHER), ""
+
+
+def _first_choice(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    choices = document.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        return choices[0]
+    return None
+
+
+def _usage_tokens(document: Mapping[str, Any]) -> int | None:
+    usage = document.get("usage")
+    count = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and count >= 0 else None
+
+
+def _token_count(choice: Mapping[str, Any], usage: int | None, counted: int) -> int | None:
+    """What the event itself says: its token ids, its log probabilities, or the usage's growth."""
+    ids = choice.get("token_ids")
+    if isinstance(ids, list):
+        return len(ids)
+    logprobs = choice.get("logprobs")
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if isinstance(content, list) and content:
+        return len(content)
+    return usage - counted if usage is not None and usage >= counted else None
+
+
+def error_text(document: Mapping[str, Any]) -> str:
+    """The message of an error object, whatever its shape."""
+    error = document.get("error", document)
+    if isinstance(error, dict):
+        error = error.get("message") or error.get("type") or error.get("code") or "error"
+    return str(error)[:_ERROR_TEXT_LENGTH]
+
+
+DIALECT = Dialect("openai-chat", has_terminator=True, recognises=recognises, read=read)
