@@ -8,18 +8,29 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def no_environment_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests talk to loopback; a proxy of the machine would answer in its place."""
     for name in list(os.environ):
         if name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, None]:
-    """A test that a user may skip for want of a program must run in CI."""
-    outcome = yield
-    report = outcome.get_result()  # type: ignore[attr-defined] # pluggy's result
-    if report.skipped and os.environ.get("CI") == "true" and not hasattr(report, "wasxfail"):
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if not hasattr(report, "wasxfail"):
+        fail_if_skipped(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    fail_if_skipped(report)
+    return report
+
+
+def fail_if_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """A test that a user's machine may skip for want of a program must run in CI."""
+    if report.skipped and os.environ.get("CI") == "true":
         report.outcome = "failed"
-        report.longrepr = f"{item.nodeid}: skipped, and CI may skip nothing: {report.longrepr}"
+        report.longrepr = f"skipped, and CI may skip nothing: {report.longrepr}"

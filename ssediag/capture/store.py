@@ -117,7 +117,7 @@ def _replace_file(target: Path, lines: Iterable[dict[str, Any]]) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(name).replace(target)
-    except BaseException:  # why: an interrupt too must leave no half file beside the old one
+    except BaseException:  # an interrupt too must leave no half file beside the old one
         with suppress(OSError):
             Path(name).unlink()
         raise

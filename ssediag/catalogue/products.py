@@ -17,7 +17,8 @@ def name_product(headers: tuple[tuple[str, str], ...]) -> tuple[str, str, str] |
         (_rank(sign), sign, f"{name}: {value}")
         for name, value in headers
         for sign in product_signs()
-        if sign.header == name.lower() and re.search(sign.pattern, _last(name, value), re.IGNORECASE)
+        if sign.header == name.lower()
+        and re.search(sign.pattern, _last(name, value), re.IGNORECASE)
     ]
     if not found:
         return None

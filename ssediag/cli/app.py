@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import typer
 
-from ssediag.cli.demo import demo
+#TMP from ssediag.cli.demo import demo
 from ssediag.cli.diagnose import diagnose
-from ssediag.cli.doctor import doctor
+#TMP from ssediag.cli.doctor import doctor
 from ssediag.cli.explain import explain
-from ssediag.cli.lab import lab
+#TMP from ssediag.cli.lab import lab
 from ssediag.cli.probe import COMPARE_HELP, PROBE_HELP, measure
 
 app = typer.Typer(
@@ -22,10 +22,10 @@ app = typer.Typer(
 app.command("probe", help=PROBE_HELP, rich_help_panel="Find")(measure)
 app.command("compare", help=COMPARE_HELP, rich_help_panel="Find")(measure)
 app.command("diagnose", rich_help_panel="Between")(diagnose)
-app.command("demo", rich_help_panel="Help")(demo)
-app.command("lab", rich_help_panel="Help")(lab)
+#TMP app.command("demo", rich_help_panel="Help")(demo)
+#TMP app.command("lab", rich_help_panel="Help")(lab)
 app.command("explain", rich_help_panel="Help")(explain)
-app.command("doctor", rich_help_panel="Help")(doctor)
+#TMP app.command("doctor", rich_help_panel="Help")(doctor)
 
 
 @app.callback()

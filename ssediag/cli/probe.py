@@ -19,6 +19,8 @@ COMPARE_HELP = (
     "Measure hops, the instance first, and name the step that turns per-token output into bursts."
 )
 _DEFAULT_RUNS = 3
+# Far beyond what a rhythm needs; a stream without an end must not keep a user waiting.
+_DEFAULT_MAX_EVENTS = 3000
 _DEFAULTS = Limits()
 
 
@@ -40,7 +42,7 @@ def measure(
     max_tokens: options.MaxTokens = None,
     dialect: options.Dialect = "auto",
     runs: options.Runs = None,
-    max_events: options.MaxEvents = None,
+    max_events: options.MaxEvents = _DEFAULT_MAX_EVENTS,
     timeout: options.Timeout = _DEFAULTS.total_ns,
     first_event_timeout: options.FirstEventTimeout = _DEFAULTS.first_event_ns,
     idle_timeout: options.IdleTimeout = _DEFAULTS.idle_ns,

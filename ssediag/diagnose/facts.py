@@ -62,7 +62,7 @@ def _groups_at_source(role: Role, facts: Facts) -> bool:
     instance writes is always the same. Only said of a hop that is known to be the instance.
     """
     count, varies, split = (
-        facts.get(name) for name in ("per_burst_events", "count_variation_ratio", "split_share")
+        facts.get(name) for name in ("per_burst_events", "count_variation_share", "split_share")
     )
     if role is not Role.INSTANCE or not isinstance(count, int | float):
         return False
@@ -152,9 +152,9 @@ def _beat_facts(inner: list[Burst], full: list[Burst], cadence: Cadence) -> Fact
     period_variation = variation(periods)
     return {
         "burst_period_ns": period,
-        "period_variation_ratio": period_variation,
-        "bytes_variation_ratio": bytes_variation,
-        "count_variation_ratio": variation([burst.event_count for burst in inner]),
+        "period_variation_share": period_variation,
+        "bytes_variation_share": bytes_variation,
+        "count_variation_share": variation([burst.event_count for burst in inner]),
         "beat_ratio": _beat_ratio(bytes_variation, period_variation),
         "regular_bytes_share": (
             None if size is None else close_share(sizes, size, max(8.0, size * 0.005))

@@ -139,5 +139,5 @@ def _settled(judgement: HopJudgement) -> bool:
     if not judgement.answered:
         return True
     if judgement.rhythm is None:
-        return judgement.unsure is None and not any(judgement.shown)
+        return not any(judgement.shown)
     return judgement.rhythm.confidence >= _SURE

@@ -4,7 +4,7 @@ import ast
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,7 +34,7 @@ def nodes(kind: type[ast.AST]) -> Iterator[tuple[Path, ast.AST]]:
                 yield path, node
 
 
-def places(found: Iterator[tuple[Path, ast.AST]]) -> list[str]:
+def places(found: Iterable[tuple[Path, ast.AST]]) -> list[str]:
     return [f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}" for path, node in found]
 
 
@@ -54,15 +54,14 @@ def test_a_module_says_its_purpose_and_keeps_to_it(path: Path) -> None:
     assert len(path.read_text("utf-8").splitlines()) <= 400, "more than one purpose?"
 
 
-def test_functions_are_short() -> None:
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+def test_no_function_is_longer_than_a_screen() -> None:
     long = [
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
-        for path in MODULES
-        for node in ast.walk(tree(path))
-        if isinstance(node, kinds) and (node.end_lineno or 0) - node.lineno > 75
-    ]
-    assert long == []
+        (path, node)
+        for kind in (ast.FunctionDef, ast.AsyncFunctionDef)
+        for path, node in nodes(kind)
+        if isinstance(node, kind) and (node.end_lineno or 0) - node.body[0].lineno >= 60
+    ]  # the parameters aside: a command has as many as it has options
+    assert places(long) == []
 
 
 def test_only_the_command_line_and_the_lab_print() -> None:
@@ -74,7 +73,7 @@ def test_only_the_command_line_and_the_lab_print() -> None:
         and node.func.id == "print"
         and path.relative_to(PACKAGE).parts[0] not in {"cli", "lab"}
     ]
-    assert places(iter(prints)) == []
+    assert places(prints) == []
 
 
 def test_the_package_asserts_nothing() -> None:
@@ -82,7 +81,11 @@ def test_the_package_asserts_nothing() -> None:
 
 
 def test_imports_are_absolute() -> None:
-    relative = ((p, n) for p, n in nodes(ast.ImportFrom) if isinstance(n, ast.ImportFrom) and n.level)
+    relative = [
+        (path, node)
+        for path, node in nodes(ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
     assert places(relative) == []
 
 
@@ -90,16 +93,31 @@ def test_no_import_is_for_the_type_checker_only() -> None:
     assert [path for path in MODULES if "TYPE_CHECKING" in path.read_text("utf-8")] == []
 
 
-def test_a_broad_except_says_why() -> None:
-    unexplained = []
-    for path in MODULES:
-        lines = path.read_text("utf-8").splitlines()
-        for number, line in enumerate(lines, 1):
-            words = line.strip()
-            broad = words.startswith(("except:", "except Exception", "except BaseException"))
-            if broad and "# why" not in words:
-                unexplained.append(f"{path.relative_to(ROOT)}:{number}")
-    assert unexplained == []
+def test_a_broad_except_passes_the_exception_on_or_says_why() -> None:
+    unexplained = [
+        (path, node)
+        for path, node in nodes(ast.ExceptHandler)
+        if isinstance(node, ast.ExceptHandler)
+        and catches_everything(node)
+        and not passes_on(node)
+        and "# why" not in path.read_text("utf-8").splitlines()[node.lineno - 1]
+    ]
+    assert places(unexplained) == []
+
+
+def catches_everything(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    return any(
+        isinstance(node, ast.Name) and node.id in {"Exception", "BaseException"}
+        for node in ast.walk(handler.type)
+    )
+
+
+def passes_on(handler: ast.ExceptHandler) -> bool:
+    """Whether it only tidies up: ``except BaseException: …; raise``."""
+    last = handler.body[-1]
+    return handler.type is not None and isinstance(last, ast.Raise) and last.exc is None
 
 
 def test_closed_choices_are_string_enums() -> None:
@@ -109,7 +127,7 @@ def test_closed_choices_are_string_enums() -> None:
         if isinstance(node, ast.ClassDef)
         and any(isinstance(base, ast.Name) and base.id == "Enum" for base in node.bases)
     ]
-    assert places(iter(plain)) == []
+    assert places(plain) == []
 
 
 def test_every_mechanism_file_is_named_after_its_id() -> None:
@@ -125,17 +143,19 @@ def test_the_tests_mirror_the_package() -> None:
 
 
 def test_no_file_names_the_machine_it_was_written_on() -> None:
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    if listed.returncode:
-        pytest.skip("needs a git checkout")
     folders = tuple("/" + name + "/" for name in ("work", "farm", "root"))
     named = [
-        name
-        for name in listed.stdout.split("\0")
-        if name
-        and (ROOT / name).is_file()
-        and any(folder in (ROOT / name).read_text("utf-8", "replace") for folder in folders)
+        str(path.relative_to(ROOT))
+        for path in own_files()
+        if any(folder in path.read_text("utf-8", "replace") for folder in folders)
     ]
     assert named == []
+
+
+def own_files() -> Iterator[Path]:
+    """Every file of the project, also before it is committed; what programs leave is not ours."""
+    yield from (path for path in ROOT.iterdir() if path.is_file())
+    for folder in ("ssediag", "tests", "fixtures", ".ci"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path

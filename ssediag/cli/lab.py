@@ -1,1 +1,0 @@
-"""``ssediag lab``: run lab parts by hand."""
