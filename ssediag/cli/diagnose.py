@@ -8,7 +8,7 @@ import typer
 from ssediag.capture.store import RecordingError
 from ssediag.cli import options
 from ssediag.cli.measuring import now, report
-from ssediag.cli.output import CannotWrite, Output, open_outputs, parse_outputs
+from ssediag.cli.output import CannotWriteError, Output, open_outputs, parse_outputs
 from ssediag.cli.probe import check_allowed
 from ssediag.jobs.diagnose import diagnose_files
 
@@ -37,7 +37,7 @@ def diagnose(
         measurement = diagnose_files(files, check_allowed(allow or []))
     except RecordingError as error:
         raise typer.BadParameter(str(error)) from error
-    except CannotWrite as error:
+    except CannotWriteError as error:
         typer.echo(f"ssediag: {error}", err=True)
         raise typer.Exit(74) from error
     raise typer.Exit(report(measurement, shown, None, now()))

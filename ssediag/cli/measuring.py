@@ -14,12 +14,12 @@ from rich.console import Console
 from rich.status import Status
 
 from ssediag import __version__
-from ssediag.capture.rights import rights
 from ssediag.capture.redact import redact_command
+from ssediag.capture.rights import rights
 from ssediag.capture.store import StoreError, open_for_saving, write_recording
 from ssediag.cli.output import (
     EXIT_CANNOT_WRITE,
-    CannotWrite,
+    CannotWriteError,
     Output,
     final_code,
     open_outputs,
@@ -41,7 +41,7 @@ def measure_and_report(plan: Plan, output: Output, save: Path | None) -> int:
         open_outputs(output)
         if save is not None:
             open_for_saving(save)
-    except (CannotWrite, StoreError) as error:
+    except (CannotWriteError, StoreError) as error:
         return _cannot_write(error)
     began_at = now()
     with _stop_on_signals() as (stop, received), _progress(output) as observe:
@@ -63,7 +63,7 @@ def report(measurement: Measurement, output: Output, save: Path | None, began_at
                 tool_version=__version__,
             )
         write_reports(measurement.diagnosis, context, measurement.streams, output)
-    except (CannotWrite, StoreError) as error:
+    except (CannotWriteError, StoreError) as error:
         return _cannot_write(error)
     return final_code(measurement.diagnosis.exit_code, output)
 

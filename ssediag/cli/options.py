@@ -9,6 +9,7 @@ import typer
 from ssediag.cli.durations import duration_ns
 
 _REQUEST = "Request"
+_ROUTE = "Route"
 _LIMITS = "Limits"
 _OUTPUT = "Output"
 
@@ -33,7 +34,7 @@ class WhenInconclusive(StrEnum):
     """What an inconclusive answer counts as."""
 
     FAIL = "fail"
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - the opposite of fail
 
 
 Method = Annotated[
@@ -94,6 +95,98 @@ Dialect = Annotated[
         "--dialect",
         help="Payload format: auto, sse-plain, openai-chat.",
         rich_help_panel=_REQUEST,
+    ),
+]
+Insecure = Annotated[
+    bool,
+    typer.Option("-k", "--insecure", help="Accept any certificate.", rich_help_panel=_ROUTE),
+]
+CaFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--cacert",
+        exists=True,
+        dir_okay=False,
+        help="Certificate authorities to trust instead of the system's.",
+        rich_help_panel=_ROUTE,
+    ),
+]
+ClientCert = Annotated[
+    Path | None,
+    typer.Option(
+        "--cert", exists=True, dir_okay=False, help="Client certificate.", rich_help_panel=_ROUTE
+    ),
+]
+ClientKey = Annotated[
+    Path | None,
+    typer.Option("--key", exists=True, dir_okay=False, help="Its key.", rich_help_panel=_ROUTE),
+]
+Http1 = Annotated[
+    bool, typer.Option("--http1.1", help="Speak HTTP/1.1 only.", rich_help_panel=_ROUTE)
+]
+Http2 = Annotated[
+    bool, typer.Option("--http2", help="Offer HTTP/2 by ALPN [default].", rich_help_panel=_ROUTE)
+]
+PriorKnowledge = Annotated[
+    bool,
+    typer.Option(
+        "--http2-prior-knowledge",
+        help="Speak HTTP/2 at once, on clear text too (or h2c://).",
+        rich_help_panel=_ROUTE,
+    ),
+]
+ConnectTo = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--connect-to",
+        metavar="HOST:PORT:TO:PORT",
+        help="Dial TO:PORT for HOST:PORT; Host and SNI stay.",
+        rich_help_panel=_ROUTE,
+    ),
+]
+Resolve = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--resolve",
+        metavar="HOST:PORT:ADDR",
+        help="Use ADDR for HOST:PORT.",
+        rich_help_panel=_ROUTE,
+    ),
+]
+At = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--at",
+        metavar="NAME=ADDR[:PORT]",
+        help="Where hop NAME is dialled; its URL, Host and SNI stay.",
+        rich_help_panel=_ROUTE,
+    ),
+]
+UnixSocket = Annotated[
+    Path | None,
+    typer.Option(
+        "--unix-socket", help="Dial this socket (dated by this process).", rich_help_panel=_ROUTE
+    ),
+]
+Proxy = Annotated[
+    str | None,
+    typer.Option("-x", "--proxy", metavar="URL", help="Forward proxy.", rich_help_panel=_ROUTE),
+]
+NoProxy = Annotated[
+    str | None,
+    typer.Option(
+        "--noproxy",
+        metavar="HOSTS",
+        help="Hosts to reach without one; * for all.",
+        rich_help_panel=_ROUTE,
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Show the requests, secrets masked; send nothing.",
+        rich_help_panel=_OUTPUT,
     ),
 ]
 Runs = Annotated[

@@ -21,7 +21,7 @@ _FALLBACK_WIDTH = 80
 _WIDEST = 120
 
 
-class CannotWrite(Exception):
+class CannotWriteError(Exception):
     """An output file that could not be opened or written."""
 
 
@@ -56,7 +56,7 @@ def open_outputs(output: Output) -> None:
         try:
             path.open("a", encoding="utf-8").close()
         except OSError as error:
-            raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
+            raise CannotWriteError(f"cannot write {path}: {error.strerror}") from error
 
 
 def write_reports(
@@ -67,7 +67,7 @@ def write_reports(
         try:
             path.write_text(_render(kind, diagnosis, context, streams, plain=True), "utf-8")
         except OSError as error:
-            raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
+            raise CannotWriteError(f"cannot write {path}: {error.strerror}") from error
     text = _render(output.format, diagnosis, context, streams, color=output.color)
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
@@ -75,7 +75,7 @@ def write_reports(
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise CannotWrite(f"cannot write to standard output: {error.strerror}") from error
+        raise CannotWriteError(f"cannot write to standard output: {error.strerror}") from error
 
 
 def _render(

@@ -11,11 +11,12 @@ import typer
 
 from ssediag.capture.redact import redact_url
 from ssediag.capture.store import RecordingError, read_recording
+from ssediag.cli.route import Ways, plain_url, route_for
 from ssediag.jobs.request import Asked, build_request
 from ssediag.jobs.targets import Target
 from ssediag.model.recording import Hop, Role
 
-_SCHEMES = ("http", "https")
+_SCHEMES = ("http", "https", "h2c")
 
 
 def hop_names(words: Sequence[str]) -> list[str]:
@@ -23,14 +24,14 @@ def hop_names(words: Sequence[str]) -> list[str]:
     return _unique_names([_split(word) for word in words])
 
 
-def parse_targets(words: Sequence[str], asked: Asked) -> tuple[Target, ...]:
+def parse_targets(words: Sequence[str], asked: Asked, ways: Ways) -> tuple[Target, ...]:
     """Targets in the order given, inner first: ``URL``, ``NAME=URL`` or ``NAME=FILE``."""
     named = [_split(word) for word in words]
     names = _unique_names(named)
     first_url = next((value for _, value in named if _is_url(value)), "")
     _check_hop_names(asked, names)
     return tuple(
-        _target(name, value, position, asked, first_url, alone=len(named) == 1)
+        _target(name, value, position, asked, ways, first_url, alone=len(named) == 1)
         for position, (name, (_, value)) in enumerate(zip(names, named, strict=True))
     )
 
@@ -69,14 +70,23 @@ def _check_hop_names(asked: Asked, names: Sequence[str]) -> None:
 
 
 def _target(
-    name: str, value: str, position: int, asked: Asked, first_url: str, *, alone: bool
+    name: str,
+    value: str,
+    position: int,
+    asked: Asked,
+    ways: Ways,
+    first_url: str,
+    *,
+    alone: bool,
 ) -> Target:
     role = _role(name, position, alone=alone)
     if not _is_url(value):
         return _recorded(name, Path(value), position, role)
     _check_url(value)
     hop = Hop(name, redact_url(value), position, role)
-    return Target(hop, build_request(value, name, asked, first_url))
+    route, variable = route_for(ways, name, value)
+    request = build_request(plain_url(value), name, asked, plain_url(first_url))
+    return Target(hop, request, route, proxy_variable=variable)
 
 
 def _role(name: str, position: int, *, alone: bool) -> Role:
@@ -92,7 +102,9 @@ def _check_url(value: str) -> None:
     except ValueError as error:
         raise typer.BadParameter(f"{redact_url(value)} is no URL: {error}") from error
     if parts.scheme.lower() not in _SCHEMES:
-        raise typer.BadParameter(f"{parts.scheme}:// is not measured: give http:// or https://")
+        raise typer.BadParameter(
+            f"{parts.scheme}:// is not measured: give http://, https:// or h2c://"
+        )
     if not parts.hostname or port == 0:
         raise typer.BadParameter(f"{redact_url(value)} names no host to connect to")
 

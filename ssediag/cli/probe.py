@@ -4,11 +4,14 @@ from typing import Annotated
 
 import typer
 
+from ssediag.capture.dial import Route
 from ssediag.catalogue.load import mechanisms
 from ssediag.cli import options
+from ssediag.cli.dry_run import dry_run_text
 from ssediag.cli.measuring import measure_and_report
 from ssediag.cli.output import Output, parse_outputs
 from ssediag.cli.parse import hop_names, parse_bearers, parse_body, parse_headers, parse_targets
+from ssediag.cli.route import Ways, parse_at, parse_places, parse_proxy, parse_version
 from ssediag.decode.dialects import DIALECTS
 from ssediag.jobs.request import Asked
 from ssediag.jobs.targets import Plan
@@ -37,6 +40,19 @@ def measure(
     data: options.Data = None,
     bearer_env: options.BearerEnv = None,
     share_auth: options.ShareAuth = False,
+    insecure: options.Insecure = False,
+    cacert: options.CaFile = None,
+    cert: options.ClientCert = None,
+    key: options.ClientKey = None,
+    http1: options.Http1 = False,
+    http2: options.Http2 = False,
+    http2_prior_knowledge: options.PriorKnowledge = False,
+    connect_to: options.ConnectTo = None,
+    resolve: options.Resolve = None,
+    at: options.At = None,
+    unix_socket: options.UnixSocket = None,
+    proxy: options.Proxy = None,
+    noproxy: options.NoProxy = None,
     prompt: options.Prompt = None,
     model: options.Model = None,
     max_tokens: options.MaxTokens = None,
@@ -52,6 +68,7 @@ def measure(
     output: options.Outputs = None,
     save: options.Save = None,
     with_data: options.WithData = False,
+    dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.ColorWhen = options.Color.AUTO,
@@ -72,8 +89,23 @@ def measure(
         plain=not experiments,
         share_credentials=share_auth,
     )
+    ways = Ways(
+        route=Route(
+            verify=not insecure,
+            ca_file=None if cacert is None else str(cacert),
+            client_cert=None if cert is None else (str(cert), None if key is None else str(key)),
+            http_version=parse_version(
+                http1=http1, http2=http2, prior_knowledge=http2_prior_knowledge
+            ),
+            unix_socket=None if unix_socket is None else str(unix_socket),
+        ),
+        places=parse_places(connect_to or [], resolve or []),
+        hops=parse_at(at or [], names),
+        proxy=parse_proxy(proxy),
+        no_proxy=noproxy,
+    )
     plan = Plan(
-        targets=parse_targets(targets, asked),
+        targets=parse_targets(targets, asked, ways),
         limits=Limits(
             total_ns=timeout,
             first_event_ns=first_event_timeout,
@@ -97,6 +129,9 @@ def measure(
         exit_zero=exit_zero,
         inconclusive=inconclusive,
     )
+    if dry_run:
+        typer.echo(dry_run_text(plan))
+        return
     raise typer.Exit(measure_and_report(plan, shown, save))
 
 

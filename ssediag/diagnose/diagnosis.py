@@ -107,7 +107,7 @@ def _hop_result(link: Link, allowed: frozenset[str]) -> HopResult:
     shown = median_run(judgement.runs)
     headed = shown.stream if shown else next((s for s in plain if s.head is not None), None)
     headers = headed.head.headers if headed is not None and headed.head is not None else ()
-    named = name_product(headers)
+    named = name_product(_own_headers(headers, link.inner))
     product = None if named is None else Product(named[0], named[2])
     hop = judgement.hop
     if named is not None and hop.role is Role.UNKNOWN and named[1] in set(Role):
@@ -126,6 +126,16 @@ def _hop_result(link: Link, allowed: frozenset[str]) -> HopResult:
         arrivals_ns=shown.cadence.times_ns if shown else (),
         span_ns=shown.stream.phases.closed_ns if shown else None,
     )
+
+
+def _own_headers(
+    headers: tuple[tuple[str, str], ...], inner: HopJudgement | None
+) -> tuple[tuple[str, str], ...]:
+    """The headers that the inner hop did not send just so: what was passed on names nobody here."""
+    if inner is None or not inner.runs or inner.runs[0].stream.head is None:
+        return headers
+    passed_on = set(inner.runs[0].stream.head.headers)
+    return tuple(pair for pair in headers if pair not in passed_on)
 
 
 def _mechanism(link: Link, match: Match, origin: Origin, product: Product | None) -> FoundMechanism:

@@ -37,6 +37,16 @@ class Measurement:
     interrupted: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """What every run of one comparison shares; ``streams`` grows by each run."""
+
+    plan: Plan
+    stop: Event
+    observe: Observe
+    streams: list[Stream]
+
+
 def compare(plan: Plan, stop: Event, observe: Observe) -> Measurement:
     """Measure ``plan``. Never raises for what network and peers do.
 
@@ -44,33 +54,35 @@ def compare(plan: Plan, stop: Event, observe: Observe) -> Measurement:
     measured is diagnosed. ``observe`` is called with every finished run.
     """
     began_ns = monotonic_ns()
-    streams: list[Stream] = [stream for target in plan.targets for stream in target.recorded]
+    streams = [stream for target in plan.targets for stream in target.recorded]
+    session = _Session(plan, stop, observe, streams)
     for run in range(1, plan.max_run_count + 1):
         due = [target for target in plan.targets if _is_due(target, streams, run, plan)]
         if not due or stop.is_set():
             break
         for target in due:
-            _record(target, run, None, plan, stop, observe, streams)
+            _record(session, target, run)
         if plan.stop_early and run >= _RUNS_TO_AGREE and _agree(judge(streams)):
             break
     if plan.experiments:
-        _experiment(plan, stop, observe, streams)
+        _experiment(session)
     diagnosis = diagnose(streams, elapsed_ns=monotonic_ns() - began_ns, allowed=plan.allowed)
     return Measurement(diagnosis, tuple(streams), stop.is_set())
 
 
-def _experiment(plan: Plan, stop: Event, observe: Observe, streams: list[Stream]) -> None:
+def _experiment(session: _Session) -> None:
     """Ask questions until nothing that could be asked would decide anything."""
     asked: frozenset[str] = frozenset()
-    while not stop.is_set():
+    streams = session.streams
+    while not session.stop.is_set():
         question = next_question(judge(streams), asked)
         if question is None:
             return
         asked |= {question.name}
-        for target in plan.targets:
-            if target.hop.name in question.hops and _may_ask(target, streams, plan):
+        for target in session.plan.targets:
+            if target.hop.name in question.hops and _may_ask(target, streams, session.plan):
                 run = 1 + sum(stream.hop == target.hop for stream in streams)
-                _record(_varied(target, question), run, question.name, plan, stop, observe, streams)
+                _record(session, _varied(target, question), run, question.name)
 
 
 def _may_ask(target: Target, streams: Sequence[Stream], plan: Plan) -> bool:
@@ -104,16 +116,10 @@ def _is_due(target: Target, streams: Sequence[Stream], run: int, plan: Plan) -> 
     return run <= plan.max_run_count and not (long and plan.stop_early)
 
 
-def _record(
-    target: Target,
-    run: int,
-    experiment: str | None,
-    plan: Plan,
-    stop: Event,
-    observe: Observe,
-    streams: list[Stream],
-) -> None:
-    if target.request is None or stop.is_set():
+def _record(session: _Session, target: Target, run: int, experiment: str | None = None) -> None:
+    """Capture one run and take it apart."""
+    plan = session.plan
+    if target.request is None or session.stop.is_set():
         return
     recording = capture(
         target.hop,
@@ -122,12 +128,12 @@ def _record(
         run=run,
         experiment=experiment,
         route=target.route,
-        stop=stop,
+        stop=session.stop,
         watch=Unwrapper(plan.dialect),
     )
     stream = unwrap(recording, dialect=plan.dialect, with_data=plan.with_data)
-    streams.append(stream)
-    observe(stream)
+    session.streams.append(stream)
+    session.observe(stream)
 
 
 def _agree(judgements: Sequence[HopJudgement]) -> bool:

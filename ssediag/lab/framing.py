@@ -49,6 +49,11 @@ class Request:
             return "keep-alive" in words
         return "close" not in words
 
+    @property
+    def is_head(self) -> bool:
+        """Whether the response must have no body."""
+        return self.head.first_line[0] == "HEAD"
+
     def accepts(self, coding: str) -> bool:
         """Whether the client names the content coding; a weight of zero says no."""
         for item in self.head.get("accept-encoding").lower().split(","):

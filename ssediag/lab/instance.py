@@ -26,6 +26,7 @@ from ssediag.lab.settings import Answer, Ending, Framing, Settings, Shape, add_o
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 _EVENT_STREAM = "text/event-stream"
 _PAGE = b"<!doctype html><title>Lab</title><p>This is a page and no stream.</p>\n"
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
 _RST_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
@@ -72,7 +73,7 @@ class Reply:
             ("Cache-Control", "no-cache"),
             ("Connection", "keep-alive" if self.keeps_alive() else "close"),
         )
-        reason = HTTPStatus(status).phrase if status in HTTPStatus else "Status"
+        reason = _REASONS.get(status, "Status")
         self.connection.sendall(framing.head_bytes(status, reason, (*common, *fields)))
 
     def body(self, data: bytes, wire: bytes) -> None:
@@ -182,7 +183,7 @@ def _fail(reply: Reply) -> None:
 def _whole(reply: Reply, content_type: str, body: bytes) -> None:
     length = ("Content-Length", str(len(body)))
     reply.head(reply.settings.status, ("Content-Type", content_type), length)
-    if body:
+    if body and not reply.exchange.request.is_head:
         reply.body(body, body)
 
 
@@ -192,6 +193,8 @@ def _stream(reply: Reply) -> bool:
     steps = script(settings)
     compressor = _compressor(reply)
     reply.head(200, *_stream_fields(settings, steps, is_gzip=compressor is not None))
+    if reply.exchange.request.is_head:
+        return reply.keeps_alive()
     for step in steps:
         _wait(reply.exchange, step.due_ns)
         data = b"".join(stamped(event) for event in step.events)
@@ -199,8 +202,9 @@ def _stream(reply: Reply) -> bool:
             data = compressor.compress(data) + compressor.flush(zlib.Z_SYNC_FLUSH)
         if data:
             reply.body(data, _framed(settings, data))
+    if settings.ending is Ending.RESET:
+        reply.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RST_ON_CLOSE)
     if settings.ending in {Ending.RESET, Ending.SHORT, Ending.NO_LAST_CHUNK}:
-        _break_off(reply)
         return False
     tail = compressor.flush() if compressor is not None else b""
     end = framing.LAST_CHUNK if settings.framing is Framing.CHUNKED else b""
@@ -237,11 +241,6 @@ def _wait(exchange: Exchange, due_ns: int) -> None:
     left_ns = exchange.began_ns + due_ns - time.monotonic_ns()
     if left_ns > 0:
         time.sleep(left_ns / 1e9)
-
-
-def _break_off(reply: Reply) -> None:
-    if reply.settings.ending is Ending.RESET:
-        reply.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RST_ON_CLOSE)
 
 
 def _until_gone(connection: socket.socket) -> None:

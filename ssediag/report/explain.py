@@ -13,9 +13,11 @@ def explain_list(entries: Sequence[MechanismEntry]) -> str:
     lines: list[str] = []
     for verdict in dict.fromkeys(entry.verdict for entry in entries):
         lines.append(f"{verdict.value}:")
-        for entry in entries:
-            if entry.verdict is verdict:
-                lines.append(_wrapped(entry.summary, f"  {entry.id:<16} ", " " * 19))
+        lines += [
+            _wrapped(entry.summary, f"  {entry.id:<16} ", " " * 19)
+            for entry in entries
+            if entry.verdict is verdict
+        ]
     lines += ["", "ssediag explain ID shows one in full."]
     return "\n".join(lines)
 

@@ -1,9 +1,11 @@
 """Several hops: the first step that changes the rhythm is guilty, whatever comes after it."""
 
+from typing import Any
+
 import pytest
 
 from ssediag.diagnose.diagnosis import diagnose
-from ssediag.diagnose.operators import full_buffer, size_flush, time_flush
+from ssediag.diagnose.operators import Operator, full_buffer, size_flush, time_flush
 from ssediag.model.diagnosis import Diagnosis, Origin
 from ssediag.model.mechanism import Verdict
 from ssediag.model.recording import Hop, NotMeasured, Stage
@@ -13,7 +15,9 @@ from tests.diagnose.tapes import INSTANCE, MS, PROXY, jittery, poisson, stream
 CDN = Hop("cdn", "http://cdn/", 2)
 
 
-def runs(hop: Hop, operator=None, parameter: float = 0, **more) -> list[Stream]:  # type: ignore[no-untyped-def]
+def runs(
+    hop: Hop, operator: Operator | None = None, parameter: float = 0, **more: Any
+) -> list[Stream]:
     tapes = [jittery(hop.position * 10 + run, 80) for run in (1, 2)]
     return [
         stream(tape, operator, parameter, hop=hop, run=run, **more)
@@ -39,8 +43,8 @@ def test_a_clean_chain_has_no_culprit() -> None:
         (full_buffer, 0, "full-buffer", Verdict.HELD),
     ],
 )
-def test_the_guilty_step_is_named_and_later_hops_inherit(  # type: ignore[no-untyped-def]
-    operator, parameter, mechanism, verdict
+def test_the_guilty_step_is_named_and_later_hops_inherit(
+    operator: Operator, parameter: float, mechanism: str, verdict: Verdict
 ) -> None:
     result = chain(runs(INSTANCE), runs(PROXY, operator, parameter), runs(CDN, operator, parameter))
     assert result.culprit is not None
@@ -137,3 +141,11 @@ def test_header_names_show_what_a_step_added_and_ate() -> None:
     outer = runs(PROXY, headers=(("Content-Type", "text/event-stream"), ("Server", "nginx")))
     step = chain(inner, outer).steps[0]
     assert (step.headers_added, step.headers_removed) == (("server",), ("x-accel-buffering",))
+
+
+def test_a_header_that_was_only_passed_on_does_not_name_the_outer_hop() -> None:
+    named = (("Content-Type", "text/event-stream"), ("Server", "uvicorn"))
+    result = chain(runs(INSTANCE, headers=named), runs(PROXY, time_flush, 200 * MS, headers=named))
+    assert result.hops[0].product is not None
+    assert result.hops[1].product is None
+    assert [fix.product for fix in result.hops[1].mechanisms[0].fixes] == [None]

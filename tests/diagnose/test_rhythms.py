@@ -4,6 +4,8 @@ import pytest
 
 from ssediag.diagnose.diagnosis import diagnose
 from ssediag.diagnose.operators import (
+    Departures,
+    Operator,
     full_buffer,
     head_hold,
     size_flush,
@@ -68,7 +70,9 @@ def test_no_poisson_or_jittery_source_is_ever_called_buffered(seed: int) -> None
         (head_hold, 4096, jittery(10), "head-hold"),
     ],
 )
-def test_an_operator_is_named_by_its_mechanism(operator, parameter, tape, mechanism) -> None:  # type: ignore[no-untyped-def]
+def test_an_operator_is_named_by_its_mechanism(
+    operator: Operator, parameter: float, tape: Departures, mechanism: str
+) -> None:
     runs = [stream(tape, operator, parameter, run=run) for run in (1, 2)]
     assert found(*runs) == (mechanism,)
 

@@ -1,0 +1,257 @@
+"""Recordings taken apart: every layer, cut everywhere, and the cases that others broke on."""
+
+import base64
+import gzip
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ssediag.decode.unwrap import unwrap
+from ssediag.model.recording import (
+    Clock,
+    Closing,
+    Hop,
+    Phases,
+    Quality,
+    Read,
+    Recording,
+    SentRequest,
+)
+from ssediag.model.stream import Ending, EventKind, Framing, Stream
+
+MS = 1_000_000
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+CASES = Path(__file__).parents[2] / "fixtures" / "http" / "cases.json"
+
+
+def recording(pieces: list[bytes], closing: Closing = Closing.FINISHED) -> Recording:
+    reads = tuple(
+        Read(number * MS, number * MS, Quality.EXACT, piece, 1)
+        for number, piece in enumerate(pieces, 1)
+    )
+    hop = Hop("hop", "http://hop/", 0)
+    request = SentRequest("GET", "http://hop/")
+    return Recording(
+        hop, 1, None, "http/1.1", request, Phases(closed_ns=99 * MS), reads, closing,
+        Clock.KERNEL, 0,
+    )  # fmt: skip
+
+
+def taken(*pieces: bytes, closing: Closing = Closing.FINISHED, **options: Any) -> Stream:
+    return unwrap(recording(list(pieces), closing), **options)
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def test_each_event_is_tied_to_the_reads_that_brought_it() -> None:
+    stream = taken(CHUNKED, chunk(b"data: a\n\n"), chunk(b"data: b\n"), chunk(b"\n") + b"0\r\n\r\n")
+    assert stream.events.first_read == (1, 2)
+    assert stream.events.data_read == (1, 2)
+    assert stream.events.dispatch_read == (1, 3)
+    assert stream.events.size_bytes == (9, 9)
+    assert stream.reads.body_bytes == (0, 9, 8, 1)
+    assert stream.chunks.last_read == (1, 2, 3)
+    assert (stream.ending, stream.framing) == (Ending.COMPLETE, Framing.CHUNKED)
+
+
+def test_every_cut_in_two_gives_the_same_stream() -> None:
+    wire = (
+        b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + CHUNKED
+        + chunk(b"data: a\n\ndata: b") + b'9;ext="a;b"\r\n\n\ndata: c\r\n2 \r\n\n\n\r\n'
+        + b"0\r\nTrail: er\r\n\r\n"
+    )  # fmt: skip
+    whole = taken(wire)
+    assert len(whole.events) == 3
+    for cut in range(1, len(wire)):
+        stream = taken(wire[:cut], wire[cut:])
+        assert stream.events.kind == whole.events.kind
+        assert stream.events.size_bytes == whole.events.size_bytes
+        assert stream.chunks.size_bytes == (16, 9, 2)
+        assert stream.trailers == (("Trail", "er"),)
+        assert stream.ending is Ending.COMPLETE
+        assert stream.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("wire", "closing", "ending"),
+    [
+        (CHUNKED + chunk(b"data: a\n\n"), Closing.FIN, Ending.NO_LAST_CHUNK),
+        (CHUNKED + chunk(b"data: a\n\n"), Closing.RESET, Ending.RESET),
+        (CHUNKED + chunk(b"data: a\n\n"), Closing.TIMED_OUT, Ending.TIMED_OUT),
+        (CHUNKED + chunk(b"data: a\n\n"), Closing.STOPPED, Ending.STOPPED),
+        (CHUNKED + chunk(b"data: a\n\n") + b"zz\r\n", Closing.STOPPED, Ending.NO_LAST_CHUNK),
+        (HEAD + b"Content-Length: 9\r\n\r\ndata: a\n\n", Closing.FINISHED, Ending.COMPLETE),
+        (HEAD + b"Content-Length: 90\r\n\r\ndata: a\n\n", Closing.FIN, Ending.SHORT),
+        (HEAD + b"\r\ndata: a\n\n", Closing.FIN, Ending.EOF),
+        (b"", Closing.FIN, Ending.EOF),
+    ],
+)
+def test_the_ending_is_the_framings_own_or_the_connections(
+    wire: bytes, closing: Closing, ending: Ending
+) -> None:
+    assert taken(wire, closing=closing).ending is ending
+
+
+def test_gzip_members_one_after_another_are_all_decoded() -> None:
+    head = HEAD + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+    members = [gzip.compress(b"data: %d\n\n" % number) for number in range(3)]
+    stream = taken(head, *(chunk(member) for member in members), b"0\r\n\r\n")
+    assert len(stream.events) == 3
+    assert stream.events.data_read == (1, 2, 3)
+    assert stream.coding == "gzip"
+    assert stream.notes == ()
+
+
+@pytest.mark.parametrize("window", [zlib.MAX_WBITS, -zlib.MAX_WBITS])
+def test_deflate_is_read_with_and_without_its_wrapper(window: int) -> None:
+    coder = zlib.compressobj(wbits=window)
+    body = coder.compress(b"data: a\n\n") + coder.flush()
+    head = HEAD + b"Content-Encoding: deflate\r\nContent-Length: %d\r\n\r\n" % len(body)
+    for cut in range(len(body) + 1):
+        assert len(taken(head + body[:cut], body[cut:]).events) == 1
+
+
+def test_text_that_waits_in_a_compressor_shows_in_the_reads() -> None:
+    coder = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
+    held = coder.compress(b"data: a\n\n" * 50)
+    rest = coder.flush()
+    head = HEAD + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+    stream = taken(head, chunk(held), chunk(rest) + b"0\r\n\r\n")
+    assert stream.reads.body_bytes[1] == len(held)
+    assert stream.reads.plain_bytes == (0, 0, 450)
+    assert set(stream.events.data_read) == {2}
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "word"),
+    [
+        (b"gzip", b"data: a\n\n", "says gzip"),
+        (b"gzip", gzip.compress(b"data: a\n\n" * 99)[:-12], "unfinished"),
+        (b"snappy", b"xxxx", "unknown"),
+        (b"gzip", b"\x1f\x8b\x07" + b"\xff" * 30, "broken gzip"),
+    ],
+)
+def test_a_coding_that_cannot_be_undone_is_noted(header: bytes, body: bytes, word: str) -> None:
+    head = HEAD + b"Content-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (header, len(body))
+    assert any(word in note for note in taken(head + body).notes)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "resemblance"),
+    [
+        ("application/json", b'{"a": 1}', "json"),
+        ("text/html", b"<!DOCTYPE html><p>", "html"),
+        ("text/plain", b"hello", "text"),
+        ("application/octet-stream", bytes(range(256)), "binary"),
+        ("text/plain", gzip.compress(b"x"), "gzip"),
+        ("text/plain", b"", "empty"),
+    ],
+)
+def test_a_body_without_events_says_what_it_resembles(
+    content_type: str, body: bytes, resemblance: str
+) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
+    assert taken(head.encode() + body).looks_like == resemblance
+
+
+@pytest.mark.parametrize("cut", [1, 3, 8])
+def test_an_event_stream_under_a_wrong_label_is_read_all_the_same(cut: int) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+    body = b"\xef\xbb\xbfdata: a\n\ndata: b\n\n"
+    stream = taken(head, body[:cut], body[cut:], closing=Closing.FIN)
+    assert len(stream.events) == 2
+
+
+def test_an_error_answer_tells_its_message_and_has_no_events() -> None:
+    body = b'{"error": {"message": "no such model"}}'
+    head = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    stream = taken(head % len(body) + body)
+    assert (stream.error, len(stream.events)) == ("no such model", 0)
+
+
+def test_chat_chunks_are_told_apart() -> None:
+    def event(**delta: Any) -> bytes:
+        document = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
+        return b"data: " + json.dumps(document).encode() + b"\n\n"
+
+    usage = (
+        b'data: {"object":"chat.completion.chunk","choices":[],"usage":{"completion_tokens":2}}\n\n'
+    )
+    body = (
+        event(role="assistant", content="") + event(reasoning_content="hm") + event(content="hé")
+        + event(content="y", tool_calls=None) + event() + usage + b"data: [DONE]\n\n"
+    )  # fmt: skip
+    stream = taken(CHUNKED + chunk(body) + b"0\r\n\r\n")
+    kinds = EventKind
+    assert stream.events.kind == (
+        kinds.ROLE, kinds.REASONING, kinds.TOKEN, kinds.TOKEN, kinds.OTHER, kinds.USAGE, kinds.END,
+    )  # fmt: skip
+    assert stream.events.text_bytes == (0, 2, 3, 1, 0, 0, 0)
+    assert (stream.dialect, stream.terminator, stream.usage_tokens) == ("openai-chat", True, 2)
+
+
+def test_an_error_inside_a_200_is_found() -> None:
+    first = b'data: {"object":"chat.completion.chunk","choices":[]}\n\n'
+    body = first + b'data: {"error":{"message":"boom"}}\n\n'
+    stream = taken(CHUNKED + chunk(body) + b"0\r\n\r\n")
+    assert (stream.error, stream.terminator) == ("boom", False)
+
+
+def test_texts_are_kept_only_on_request() -> None:
+    wire = CHUNKED + chunk(b"data: secret\n\n") + b"0\r\n\r\n"
+    assert taken(wire).events.data is None
+    assert taken(wire, with_data=True).events.data == ("secret",)
+
+
+def wire_of(case: dict[str, Any]) -> tuple[bytes, Closing] | None:
+    """The bytes a case sends and how it ends; None for those that need a live peer or are huge."""
+    parts, closing = [], Closing.FIN
+    for step in case["steps"]:
+        match step:
+            case ["b64", text] | ["drip", text, _]:
+                parts.append(base64.b64decode(text))
+            case ["rep", text, times, _] if times * len(text) < 200_000:
+                parts.append(base64.b64decode(text) * times)
+            case ["frame", kind, flags, stream, text]:
+                payload = base64.b64decode(text)
+                number = 1 if stream == "s" else stream
+                parts.append(
+                    len(payload).to_bytes(3, "big") + bytes([kind, flags])
+                    + number.to_bytes(4, "big") + payload
+                )  # fmt: skip
+            case ["rst"]:
+                closing = Closing.RESET
+            case ["hold", _]:
+                closing = Closing.TIMED_OUT
+            case ["sleep", _] | ["fin"] | ["want", _, _]:
+                continue
+            case _:
+                return None
+    settings = b"\0\0\0\4\0\0\0\0\0" if case["proto"] == "h2" else b""
+    return settings + b"".join(parts), closing
+
+
+@pytest.mark.parametrize(
+    "case", json.loads(CASES.read_text("utf-8")), ids=lambda case: str(case["id"])
+)
+def test_a_scripted_answer_gives_the_events_it_should(case: dict[str, Any]) -> None:
+    played = wire_of(case)
+    if played is None or case["id"] in {"h2_answer_is_http1", "tls_plain_port"}:
+        return
+    wire, closing = played
+    bounds = case["expect"]["events"]
+    cuttings = [[wire]] + (
+        [[wire[at : at + 1] for at in range(len(wire))]] if len(wire) < 9000 else []
+    )
+    for pieces in cuttings:
+        count = len(taken(*pieces, closing=closing).events)
+        if isinstance(bounds, list):
+            assert bounds[0] <= count <= bounds[1]
+        elif bounds is not None:
+            assert count == bounds
