@@ -1,16 +1,16 @@
 """The commands, in the panels that ``--help`` shows."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
-# TMP from ssediag.cli.demo import demo
+from ssediag import __version__
+from ssediag.cli.demo import demo
 from ssediag.cli.diagnose import diagnose
-
-# TMP from ssediag.cli.doctor import doctor
+from ssediag.cli.doctor import doctor
 from ssediag.cli.explain import explain
-
-# TMP from ssediag.cli.lab import lab
+from ssediag.cli.lab import lab
 from ssediag.cli.probe import COMPARE_HELP, PROBE_HELP, measure
 
 app = typer.Typer(
@@ -24,15 +24,35 @@ app = typer.Typer(
 app.command("probe", help=PROBE_HELP, rich_help_panel="Find")(measure)
 app.command("compare", help=COMPARE_HELP, rich_help_panel="Find")(measure)
 app.command("diagnose", rich_help_panel="Between")(diagnose)
-# TMP app.command("demo", rich_help_panel="Help")(demo)
-# TMP app.command("lab", rich_help_panel="Help")(lab)
+app.command("demo", rich_help_panel="Help")(demo)
+app.command(
+    "lab",
+    rich_help_panel="Help",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)(lab)
 app.command("explain", rich_help_panel="Help")(explain)
-# TMP app.command("doctor", rich_help_panel="Help")(doctor)
+app.command("doctor", rich_help_panel="Help")(doctor)
+
+
+def _tell_version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ssediag {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def main() -> None:
-    """Only a callback keeps the commands' group when there is but one."""
+def main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the version and exit.",
+            is_eager=True,
+            callback=lambda wanted: _tell_version(wanted=wanted),
+        ),
+    ] = False,
+) -> None:
+    """Options of the program itself."""
 
 
 def run(arguments: Sequence[str]) -> int:

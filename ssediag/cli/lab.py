@@ -1,5 +1,6 @@
 """``ssediag lab``: run one lab part, or a whole preset, until interrupted."""
 
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -12,37 +13,40 @@ from ssediag.lab.proxies import PRODUCTS
 from ssediag.lab.start import LabError, Part, proxy
 
 _MODULES = ("instance", "hop")
+_EXIT_NOT_MEASURED = 4
 
 
 def lab(
+    context: typer.Context,
     part: Annotated[
         str,
         typer.Argument(
             metavar="PART",
-            help="instance, hop, a real proxy's name (nginx, haproxy …), or a preset.",
+            help="instance or hop (with options of their own), a real proxy, or a preset.",
         ),
     ],
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[OPTIONS]", help="Options of instance or hop: see their --help."),
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="URL", help="Upstream of a hop or proxy.")
     ] = None,
-    to: Annotated[str | None, typer.Option("--to", help="Upstream URL of a proxy.")] = None,
     config: Annotated[
         str, typer.Option("--config", help="Which configuration of a real proxy.")
     ] = "default",
 ) -> None:
     """Run servers that misbehave on purpose, on loopback, until Ctrl-C."""
+    if part in _MODULES:
+        own = [*context.args, *(["--to", to] if to is not None else [])]
+        raise typer.Exit(_module(part, own))
+    if context.args:
+        raise typer.BadParameter(f"{part} takes no {context.args[0]}")
     try:
-        if part in _MODULES:
-            raise typer.Exit(_module(part, _given(arguments, to)))
         with ExitStack() as stack:
             for running in _start(stack, part, config, to):
                 typer.echo(f"{running.name}={running.url}")
             typer.echo("running; Ctrl-C ends it", err=True)
-            _wait()
+            signal.sigwait({signal.SIGINT, signal.SIGTERM})
     except LabError as error:
         typer.echo(f"ssediag lab: {error}", err=True)
-        raise typer.Exit(4) from error
+        raise typer.Exit(_EXIT_NOT_MEASURED) from error
 
 
 def _start(stack: ExitStack, part: str, config: str, to: str | None) -> list[Part]:
@@ -54,3 +58,15 @@ def _start(stack: ExitStack, part: str, config: str, to: str | None) -> list[Par
     if to is None:
         raise typer.BadParameter(f"{part} needs --to URL")
     return [stack.enter_context(proxy(part, config, to))]
+
+
+def _module(part: str, arguments: list[str]) -> int:
+    """Run a part of our own; it ends with us, because its standard input does."""
+    running = subprocess.Popen(  # noqa: S603 - this interpreter and our own module
+        [sys.executable, "-m", f"ssediag.lab.{part}", *arguments], stdin=subprocess.PIPE
+    )
+    try:
+        return running.wait()
+    except KeyboardInterrupt:
+        running.terminate()
+        return 128 + signal.SIGINT if running.wait() else 0

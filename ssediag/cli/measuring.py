@@ -35,19 +35,22 @@ from ssediag.report.wording import attempt_line
 _SIGNAL_EXIT = 128
 
 
-def measure_and_report(plan: Plan, output: Output, save: Path | None) -> int:
-    """Measure, save, report; returns the exit code of the contract."""
+def run_plan(plan: Plan, output: Output, save: Path | None) -> tuple[int, Measurement | None]:
+    """Measure, save, report. Returns the contract's exit code, and what was measured.
+
+    The measurement is None when an output could not be opened: then nothing was sent.
+    """
     try:
         open_outputs(output)
         if save is not None:
             open_for_saving(save)
     except (CannotWriteError, StoreError) as error:
-        return _cannot_write(error)
+        return _cannot_write(error), None
     began_at = now()
     with _stop_on_signals() as (stop, received), _progress(output) as observe:
         measurement = compare(plan, stop, observe)
     code = report(measurement, output, save, began_at)
-    return _SIGNAL_EXIT + received[0] if received else code
+    return (_SIGNAL_EXIT + received[0] if received else code), measurement
 
 
 def report(measurement: Measurement, output: Output, save: Path | None, began_at: str) -> int:

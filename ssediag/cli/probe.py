@@ -8,7 +8,7 @@ from ssediag.capture.dial import Route
 from ssediag.catalogue.load import mechanisms
 from ssediag.cli import options
 from ssediag.cli.dry_run import dry_run_text
-from ssediag.cli.measuring import measure_and_report
+from ssediag.cli.measuring import run_plan
 from ssediag.cli.output import Output, parse_outputs
 from ssediag.cli.parse import hop_names, parse_bearers, parse_body, parse_headers, parse_targets
 from ssediag.cli.route import Ways, parse_at, parse_places, parse_proxy, parse_version
@@ -132,7 +132,8 @@ def measure(
     if dry_run:
         typer.echo(dry_run_text(plan))
         return
-    raise typer.Exit(measure_and_report(plan, shown, save))
+    code, _ = run_plan(plan, shown, save)
+    raise typer.Exit(code)
 
 
 def check_allowed(words: list[str]) -> frozenset[str]:

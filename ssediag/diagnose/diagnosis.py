@@ -134,8 +134,9 @@ def _own_headers(
     """The headers that the inner hop did not send just so: what was passed on names nobody here."""
     if inner is None or not inner.runs or inner.runs[0].stream.head is None:
         return headers
-    passed_on = set(inner.runs[0].stream.head.headers)
-    return tuple(pair for pair in headers if pair not in passed_on)
+    inside = inner.runs[0].stream.head.headers
+    passed_on = {(name.lower(), value) for name, value in inside}  # HAProxy lowers the names
+    return tuple((name, value) for name, value in headers if (name.lower(), value) not in passed_on)
 
 
 def _mechanism(link: Link, match: Match, origin: Origin, product: Product | None) -> FoundMechanism:

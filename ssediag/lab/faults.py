@@ -96,13 +96,14 @@ class FaultKind:
 
     ``headers_late``: the head waits for the first block. ``content_coding``: sent, and asked of
     the client, which gets ``pass`` if it does not accept it. ``content_type`` replaces the
-    upstream's.
+    upstream's. ``wants_identity``: it reads the text, so that the upstream must not code it.
     """
 
     make: Callable[[Settings], Fault]
     headers_late: bool = False
     content_coding: str | None = None
     content_type: str | None = None
+    wants_identity: bool = False
 
 
 def _pass(_: Settings) -> Fault:
@@ -185,11 +186,13 @@ FAULTS: dict[str, FaultKind] = {
     "threshold-flush": FaultKind(_threshold_flush, headers_late=True),
     "time-flush": FaultKind(_time_flush),
     "head-hold": FaultKind(_head_hold, headers_late=True),
-    "gzip-hold": FaultKind(_gzip_hold, content_coding="gzip"),
-    "truncate": FaultKind(_truncate),
-    "not-a-stream": FaultKind(_not_a_stream, content_type="application/json"),
-    "tail-hold": FaultKind(_tail_hold),
-    "one-event-late": FaultKind(_one_event_late),
+    "gzip-hold": FaultKind(_gzip_hold, content_coding="gzip", wants_identity=True),
+    "truncate": FaultKind(_truncate, wants_identity=True),
+    "not-a-stream": FaultKind(
+        _not_a_stream, headers_late=True, content_type="application/json", wants_identity=True
+    ),
+    "tail-hold": FaultKind(_tail_hold, wants_identity=True),
+    "one-event-late": FaultKind(_one_event_late, wants_identity=True),
 }
 """Every fault by the name the command line takes."""
 

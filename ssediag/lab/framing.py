@@ -3,13 +3,16 @@
 Written for the lab alone, so that a mistake here and one in the decoders cannot agree.
 """
 
+import json
 import socket
 from dataclasses import dataclass
+from http import HTTPStatus
 
 Fields = tuple[tuple[str, str], ...]
 
 _READ_BYTES = 65536
 _HEAD_LIMIT_BYTES = 65536
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
 class MessageError(Exception):
@@ -204,10 +207,26 @@ def _length(head: Head) -> int | None:
     return int(text)
 
 
-def head_bytes(status: int, reason: str, fields: Fields) -> bytes:
-    """Write a response head with its blank line."""
-    lines = [f"HTTP/1.1 {status} {reason}", *(f"{name}: {value}" for name, value in fields)]
+def status_line(status: int) -> str:
+    """Give the first line of a response; a status without a name is called Status."""
+    return f"HTTP/1.1 {status} {_REASONS.get(status, 'Status')}"
+
+
+def head_bytes(first_line: str, fields: Fields) -> bytes:
+    """Write a head with its blank line."""
+    lines = [first_line, *(f"{name}: {value}" for name, value in fields)]
     return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+
+
+def refusal(status: int, message: str) -> bytes:
+    """Write a whole JSON error response that closes the connection."""
+    body = json.dumps({"error": {"message": message, "type": "lab_error"}}).encode()
+    fields = (
+        ("Content-Type", "application/json"),
+        ("Content-Length", str(len(body))),
+        ("Connection", "close"),
+    )
+    return head_bytes(status_line(status), fields) + body
 
 
 def chunk(data: bytes) -> bytes:

@@ -24,31 +24,29 @@ from ssediag.lab.script import Step, body_length, document, end_ns, script, stam
 from ssediag.lab.settings import Answer, Ending, Framing, Settings, Shape, add_options, changed
 
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
-_EVENT_STREAM = "text/event-stream"
 _PAGE = b"<!doctype html><title>Lab</title><p>This is a page and no stream.</p>\n"
-_REASONS = {status.value: status.phrase for status in HTTPStatus}
 _RST_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One request, when it was whole, and each send of body bytes: epoch ns before it, bytes."""
+    """One request, when it was whole, and each event sent: epoch ns just before it, bytes."""
 
     request: Request
     began_ns: int
     began_epoch_ns: int
-    sends: list[tuple[int, int]] = field(default_factory=list)
+    events: list[tuple[int, int]] = field(default_factory=list)
     is_cancelled: bool = False
 
     def log_line(self) -> str:
-        """Give the exchange as one JSON line; sizes are of the body, without its framing."""
+        """Give the exchange as one JSON line; sizes are without framing and content coding."""
         return json.dumps(
             {
                 "path": self.request.head.first_line[1],
                 "began_epoch_ns": self.began_epoch_ns,
                 "ended_epoch_ns": time.time_ns(),
                 "cancelled": self.is_cancelled,
-                "sends": self.sends,
+                "events": self.events,
             }
         )
 
@@ -68,17 +66,19 @@ class Reply:
 
     def head(self, status: int, *fields: tuple[str, str]) -> None:
         """Send the response's head."""
+        server = self.settings.server_header
         common = (
-            ("Server", self.settings.server),
+            *((("Server", server),) if server else ()),
             ("Cache-Control", "no-cache"),
             ("Connection", "keep-alive" if self.keeps_alive() else "close"),
         )
-        reason = _REASONS.get(status, "Status")
-        self.connection.sendall(framing.head_bytes(status, reason, (*common, *fields)))
+        line = framing.status_line(status)
+        self.connection.sendall(framing.head_bytes(line, (*common, *fields)))
 
-    def body(self, data: bytes, wire: bytes) -> None:
-        """Send body bytes as framed in ``wire``, and note when."""
-        self.exchange.sends.append((time.time_ns(), len(data)))
+    def body(self, events: tuple[bytes, ...], wire: bytes) -> None:
+        """Send events as framed in ``wire``, and note when."""
+        now_ns = time.time_ns()
+        self.exchange.events += [(now_ns, len(event)) for event in events]
         self.connection.sendall(wire)
 
 
@@ -89,7 +89,7 @@ def handle(connection: socket.socket, settings: Settings, log: Callable[[str], N
         try:
             request = framing.read_request(connection, rest)
         except MessageError as wrong:
-            _refuse(connection, str(wrong))
+            connection.sendall(framing.refusal(400, str(wrong)))
             return
         if request is None:
             return
@@ -106,22 +106,12 @@ def handle(connection: socket.socket, settings: Settings, log: Callable[[str], N
             return
 
 
-def _refuse(connection: socket.socket, reason: str) -> None:
-    body = json.dumps({"error": {"message": reason, "type": "invalid_request_error"}}).encode()
-    fields = (
-        ("Content-Type", "application/json"),
-        ("Content-Length", str(len(body))),
-        ("Connection", "close"),
-    )
-    connection.sendall(framing.head_bytes(400, "Bad Request", fields) + body)
-
-
 def _answer(connection: socket.socket, exchange: Exchange, settings: Settings) -> bool:
     """Answer one request; give whether the connection serves another."""
     try:
         chosen = _chosen(settings, exchange.request)
     except ValueError as wrong:
-        _refuse(connection, str(wrong))
+        connection.sendall(framing.refusal(400, str(wrong)))
         return False
     reply = Reply(connection, exchange, chosen)
     if chosen.status != HTTPStatus.OK:
@@ -137,11 +127,11 @@ def _answer(connection: socket.socket, exchange: Exchange, settings: Settings) -
             _wait(exchange, int(chosen.prefill_ms * 1_000_000))
             _whole(reply, "text/html; charset=utf-8", _PAGE)
         case Answer.EMPTY:
-            _whole(reply, _EVENT_STREAM, b"")
+            _whole(reply, chosen.content_type, b"")
         case Answer.SILENCE:
             _until_gone(connection)
         case Answer.HEADERS_THEN_SILENCE:
-            reply.head(200, ("Content-Type", _EVENT_STREAM), ("Transfer-Encoding", "chunked"))
+            reply.head(200, ("Content-Type", chosen.content_type), ("Transfer-Encoding", "chunked"))
             _until_gone(connection)
         case _:
             assert_never(chosen.answer)
@@ -184,7 +174,7 @@ def _whole(reply: Reply, content_type: str, body: bytes) -> None:
     length = ("Content-Length", str(len(body)))
     reply.head(reply.settings.status, ("Content-Type", content_type), length)
     if body and not reply.exchange.request.is_head:
-        reply.body(body, body)
+        reply.body((body,), body)
 
 
 def _stream(reply: Reply) -> bool:
@@ -197,11 +187,12 @@ def _stream(reply: Reply) -> bool:
         return reply.keeps_alive()
     for step in steps:
         _wait(reply.exchange, step.due_ns)
+        if not step.events:
+            continue
         data = b"".join(stamped(event) for event in step.events)
-        if data and compressor is not None:
+        if compressor is not None:
             data = compressor.compress(data) + compressor.flush(zlib.Z_SYNC_FLUSH)
-        if data:
-            reply.body(data, _framed(settings, data))
+        reply.body(step.events, _framed(settings, data))
     if settings.ending is Ending.RESET:
         reply.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RST_ON_CLOSE)
     if settings.ending in {Ending.RESET, Ending.SHORT, Ending.NO_LAST_CHUNK}:
@@ -221,7 +212,7 @@ def _compressor(reply: Reply) -> "zlib._Compress | None":
 def _stream_fields(
     settings: Settings, steps: list[Step], *, is_gzip: bool
 ) -> list[tuple[str, str]]:
-    fields = [("Content-Type", _EVENT_STREAM)]
+    fields = [("Content-Type", settings.content_type)]
     if is_gzip:
         fields += [("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
     if settings.has_length:

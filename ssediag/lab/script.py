@@ -127,6 +127,9 @@ def _token_event(settings: Settings, start: int) -> bytes:
             return _json_event(settings, event, settings.event_bytes)
         case Shape.PLAIN:
             return _json_event(settings, {"token": text}, settings.event_bytes)
+        case Shape.RAW if settings.text:
+            repeated = settings.text.replace("\\n", "\n").replace("\\r", "\r")
+            return repeated.encode()
         case Shape.RAW:
             stamp = _UNSTAMPED.decode() + " " if settings.stamp else ""
             return _padded(f"data: {stamp}{text}", "x", "\n\n", settings.event_bytes)

@@ -60,7 +60,8 @@ class Answer(StrEnum):
 class Settings:
     """One instance's behaviour. Raises ValueError for what makes no sense.
 
-    ``event_bytes`` pads token events. ``tokens_per_event`` tokens share one event; ``group``
+    ``text`` is what the raw shape repeats, with ``\\n`` and ``\\r`` for line ends; empty, its
+    events are counted. ``event_bytes`` pads token events. ``tokens_per_event`` tokens share one event; ``group``
     events are written together when the last is ready. After ``stall_after`` token events the
     rest comes ``stall_ms`` later. ``usage`` adds a usage chunk, and with several tokens in an
     event a running count to each. ``stamp`` puts the epoch time of its sending into each event.
@@ -73,6 +74,7 @@ class Settings:
     seed: int = 0
     framing: Framing = Framing.CHUNKED
     shape: Shape = Shape.OPENAI
+    text: str = ""
     event_bytes: int = 0
     tokens_per_event: int = 1
     group: int = 1
@@ -85,7 +87,8 @@ class Settings:
     usage: bool = False
     gzip: bool = False
     stamp: bool = False
-    server: str = "ssediag-lab-instance"
+    server_header: str = "ssediag-lab-instance"
+    content_type: str = "text/event-stream"
 
     def __post_init__(self) -> None:
         for name in ("tokens_per_event", "group"):
@@ -120,9 +123,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         option = "--" + field.name.replace("_", "-")
         kind: Any = field.type
         choices = list(kind) if issubclass(kind, StrEnum) else None
-        default: Any = field.default
-        shown = int(default) if kind is bool else default
-        parser.add_argument(option, choices=choices, help=f"default: {shown}")
+        if kind is bool:
+            parser.add_argument(option, nargs="?", const="1", help="default: 0")
+        else:
+            parser.add_argument(option, choices=choices, help=f"default: {field.default}")
 
 
 def _value(name: str, kind: Any, text: str) -> Any:

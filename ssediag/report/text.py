@@ -248,7 +248,9 @@ def _fix_block(result: HopResult, found: FoundMechanism, width: int) -> Iterator
         return
     product = result.product
     who = f"{product.name}, by {product.because}" if product else "a hop without a name"
-    yield _title(f"What to change at {clean(result.hop.name)} ({clean(who)})")
+    title = f"What to change at {result.hop.name} ({who})"
+    yield Text()
+    yield _wrapped(title, width, style="bold")
     detail = parameter_text(found)
     yield _wrapped(f"{found.id}{': ' + detail if detail else ''}", width, first="  ")
     for fix in found.fixes:

@@ -164,4 +164,4 @@ def test_a_fault_that_holds_loses_no_byte(name: str) -> None:
 
 def test_heads_wait_with_the_faults_that_hold_from_the_start() -> None:
     late = {name for name, kind in FAULTS.items() if kind.headers_late}
-    assert late == {"full-buffer", "size-flush", "threshold-flush", "head-hold"}
+    assert late == {"full-buffer", "size-flush", "threshold-flush", "head-hold", "not-a-stream"}
