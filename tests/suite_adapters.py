@@ -24,11 +24,13 @@ class SseParser:
         return list(self._new())
 
     def _new(self) -> Iterator[dict[str, Any]]:
-        for kind, data, last_id, *_ in self._decoder.events:
+        for kind, data, last_id, begins, _, ends in self._decoder.events:
+            waits = [wait for wait, place in self._decoder.retries if begins <= place < ends]
             yield {
                 "event": kind.decode("utf-8", "replace") or "message",
                 "data": data.decode("utf-8", "replace"),
                 "id": last_id.decode("utf-8", "replace"),
+                "retry": waits[-1] if waits else None,
             }
         self._decoder.events.clear()
 
@@ -38,7 +40,8 @@ class SseParser:
 
     @property
     def reconnection_time(self) -> int | None:
-        return self._decoder.retry_ms
+        retries = self._decoder.retries
+        return retries[-1][0] if retries else None
 
     @property
     def comments(self) -> list[str]:

@@ -43,10 +43,20 @@ def lab(
             for running in _start(stack, part, config, to):
                 typer.echo(f"{running.name}={running.url}")
             typer.echo("running; Ctrl-C ends it", err=True)
-            signal.sigwait({signal.SIGINT, signal.SIGTERM})
+            _wait()
     except LabError as error:
         typer.echo(f"ssediag lab: {error}", err=True)
         raise typer.Exit(_EXIT_NOT_MEASURED) from error
+
+
+def _wait() -> None:
+    """Return at SIGINT or SIGTERM, so that what was started is stopped."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        while True:
+            signal.pause()
+    except KeyboardInterrupt:
+        return
 
 
 def _start(stack: ExitStack, part: str, config: str, to: str | None) -> list[Part]:

@@ -9,6 +9,8 @@ import re
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
 MAX_EVENT_BYTES = 16 * 1024 * 1024
+_MAX_RETRY_DIGITS = 18
+_COLON = ord(":")
 
 SseEvent = tuple[bytes, bytes, bytes, int, int, int]
 
@@ -19,14 +21,15 @@ class EventStreamDecoder:
     An event is ``(kind, data, id, begins, says, ends)``: the event field (b"" for none), its data,
     the last id, and offsets in the body: first byte, end of the last line that says something
     (line end left out), end of the completing blank line. A tuple, because it costs a sixth of a
-    frozen object. ``comments`` are ``(text, ends)``. ``retry_ms`` and ``last_id`` are the latest
-    in force. An event above ``max_event_bytes`` is dropped and counted in ``dropped_count``.
+    frozen object. ``comments`` are ``(text, ends)``, ``retries`` ``(milliseconds, begins)``.
+    ``last_id`` is the one in force. A line or an event above ``max_event_bytes`` is dropped and
+    counted in ``dropped_count``. The caller may clear the lists at any time.
     """
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self.events: list[SseEvent] = []
         self.comments: list[tuple[bytes, int]] = []
-        self.retry_ms: int | None = None
+        self.retries: list[tuple[int, int]] = []
         self.last_id = b""
         self.dropped_count = 0
         self._max_event_bytes = max_event_bytes
@@ -36,61 +39,85 @@ class EventStreamDecoder:
         self._id = b""  # taken over by the next blank line
         self._skip_line_feed = False
         self._at_start = True
-        self._overflown = False
+        self._in_long_line = False  # what comes up to the next line end is not looked at
+        self._overflown = False  # what comes up to the next blank line is not kept
+        self._resumes = True  # a line, or the end of one, is not whole
         self._idle = False  # nothing is pending: the next byte begins an event
-        self._reset()
-
-    def _reset(self) -> None:
-        self._kind = b""
-        self._lines: list[bytes] = []
         self._begins = -1
         self._says = 0
-        self._event_bytes = 0
+        self._kind = b""
+        self._lines: list[bytes] = []
 
     def feed(self, piece: bytes) -> None:
         """Decode one piece of the body."""
-        size = len(piece)
-        if (  # the common case: exactly one event, ``data: …`` and a blank line
-            self._idle
-            and piece[:6] == b"data: "
-            and piece.find(b"\n") == size - 2
-            and piece[-1:] == b"\n"
-            and b"\r" not in piece
-            and size <= self._max_event_bytes
-        ):
-            begins = self._offset
-            ends = self._offset = begins + size
-            self.events.append((b"", piece[6:-2], self.last_id, begins, ends - 2, ends))
-            return
+        if self._idle:
+            size = len(piece)
+            if (  # the common case: exactly one event, ``data: …`` and a blank line
+                piece.find(b"\n") == size - 2
+                and piece[:6] == b"data: "
+                and piece[-1:] == b"\n"
+                and b"\r" not in piece
+                and size <= self._max_event_bytes
+            ):
+                begins = self._offset
+                self._offset = ends = begins + size
+                self.events.append((b"", piece[6:-2], self.last_id, begins, ends - 2, ends))
+                return
+        elif self._resumes:
+            piece = self._resume(piece)
+        if b"\r" not in piece:
+            lines, end_bytes = piece.split(b"\n"), 1
+        elif piece.count(b"\r\n") == piece.count(b"\r") == piece.count(b"\n"):
+            lines, end_bytes = piece.split(b"\r\n"), 2
+        else:
+            lines, end_bytes = [self._take_mixed(piece)], 0
+        rest = lines.pop()
+        if lines:
+            self._take(lines, end_bytes)
+        if rest:
+            self._hold(rest)
+        self._resumes = (
+            bool(self._held) or self._skip_line_feed or self._in_long_line or self._at_start
+        )
+        self._idle = self._begins < 0 and not self._resumes
+
+    def _resume(self, piece: bytes) -> bytes:
+        """What to decode now, when ``piece`` goes on with what the one before it began."""
         if self._skip_line_feed and piece:
             self._skip_line_feed = False
             if piece[:1] == b"\n":
                 piece = piece[1:]
                 self._offset += 1
+        if self._in_long_line:
+            return self._leave_long_line(piece)
         if b"\n" not in piece and b"\r" not in piece:
             self._hold(piece)
-        else:
-            self._decode(b"".join([*self._held, piece]) if self._held else piece)
-        self._idle = not (
-            self._held
-            or self._begins >= 0
-            or self._overflown
-            or self._skip_line_feed
-            or self._at_start
-            or self._id != self.last_id
-        )
+            return b""
+        text = b"".join([*self._held, piece])
+        self._held.clear()
+        self._held_bytes = 0
+        if self._at_start:  # the first line has its end, so a byte order mark is whole
+            self._at_start = False
+            if text.startswith(_BOM):
+                text = text[len(_BOM) :]
+                self._offset += len(_BOM)
+        return text
 
     def finish(self) -> bool:
         """The body is over. An event without its blank line is not one; True if there was some."""
-        return bool(self._lines or self._held or self._kind)
+        held = bool(self._held) and not self._held[0].startswith(b":")
+        return held or self._begins >= 0
 
     def _hold(self, piece: bytes) -> None:
         """Keep a line without an end, up to the limit; what is beyond only counts."""
-        if self._overflown or (
-            self._event_bytes + self._held_bytes + len(piece) > self._max_event_bytes
-        ):
+        begins = self._begins if self._begins >= 0 else self._offset
+        if self._offset + self._held_bytes + len(piece) - begins > self._max_event_bytes:
+            self._offset += self._held_bytes + len(piece)
+            self._held.clear()
+            self._held_bytes = 0
+            self._in_long_line = True
+            self._begins = begins
             self._overflow()
-            self._offset += len(piece)
         elif piece:
             self._held.append(piece)
             self._held_bytes += len(piece)
@@ -99,102 +126,78 @@ class EventStreamDecoder:
         if not self._overflown:
             self.dropped_count += 1
         self._overflown = True
-        self._offset += self._held_bytes
-        self._held.clear()
-        self._held_bytes = 0
-        self._lines.clear()
+        self._lines = []
 
-    def _decode(self, text: bytes) -> None:
-        """Take the whole lines of ``text``, which has one, and keep the rest."""
-        self._held.clear()
-        self._held_bytes = 0
+    def _leave_long_line(self, piece: bytes) -> bytes:
+        """What follows the end of a line that was too long; nothing while it has no end."""
+        end = _LINE_END.search(piece)
+        place = len(piece) if end is None else end.end()
+        self._offset += place
+        if end is not None:
+            self._in_long_line = self._at_start = False
+            self._skip_line_feed = end.group() == b"\r" and place == len(piece)
+        return piece[place:]
+
+    def _take_mixed(self, text: bytes) -> bytes:
+        """Lines that end in different ways, one by one; returns what has no end."""
         position = 0
-        if self._at_start:  # the first line has its end, so a byte order mark is whole
-            self._at_start = False
-            position = len(_BOM) if text.startswith(_BOM) else 0
-        if b"\r" in text:
-            position = self._take_any_lines(text, position)
-        else:
-            position = self._take_blocks(text, position)
-        self._offset += position
-        self._skip_line_feed = position == len(text) and text[-1:] == b"\r"
-        if position < len(text):
-            self._hold(text[position:])
-
-    def _take_any_lines(self, text: bytes, position: int) -> int:
-        """Lines with any end, one by one; returns where they end."""
-        for found in _LINE_END.finditer(text, position):
+        for found in _LINE_END.finditer(text):
             begin, end = found.span()
-            self._line(text[position:begin], self._offset + position, self._offset + end)
+            self._take([text[position:begin]], end - begin)
             position = end
-        return position
+        self._skip_line_feed = text[-1:] == b"\r"
+        return text[position:]
 
-    def _take_blocks(self, text: bytes, position: int) -> int:
-        """Lines that end in LF: whole events at once where nothing is pending."""
-        last = text.rfind(b"\n") + 1
-        if self._begins >= 0 or self._overflown or self._id != self.last_id:
-            blank = text.find(b"\n\n", position, last)
-            end = last if blank < 0 else blank + 2
-            self._take_lines(text, position, end)
-            position = end
-        *blocks, rest = text[position:last].split(b"\n\n")
-        place = self._offset + position
-        append, limit = self.events.append, self._max_event_bytes
-        for block in blocks:
-            says = place + len(block)
-            if block[:6] == b"data: " and b"\n" not in block and len(block) <= limit:
-                append((b"", block[6:], self.last_id, place, says, says + 2))
-            else:
-                self._take_lines(block + b"\n\n", 0, len(block) + 2, place)
-            place = says + 2
-        self._take_lines(rest, 0, len(rest), place)
-        return last
-
-    def _take_lines(self, text: bytes, begin: int, end: int, place: int | None = None) -> None:
-        """The lines of ``text[begin:end]``, which ends in LF; ``place`` is the text's offset."""
-        place = self._offset if place is None else place
-        while begin < end:
-            stop = text.find(b"\n", begin, end)
-            self._line(text[begin:stop], place + begin, place + stop + 1)
-            begin = stop + 1
-
-    def _line(self, line: bytes, begins: int, ends: int) -> None:
-        """One line, without its end, and its place, its end included."""
-        if not line:
-            self._dispatch(ends)
-        elif line[:1] == b":":
-            self.comments.append((line[1:], ends))
-        elif not self._overflown:
-            self._event_bytes += len(line)
-            if self._event_bytes > self._max_event_bytes:
+    def _take(self, lines: list[bytes], end_bytes: int) -> None:
+        """Whole lines, and the size of each one's end. The hot loop: locals, and few calls."""
+        place, begins, says, data = self._offset, self._begins, self._says, self._lines
+        for line in lines:
+            if not line:
+                place += end_bytes
+                self.last_id = self._id
+                if data:
+                    text = data[0] if len(data) == 1 else b"\n".join(data)
+                    self.events.append((self._kind, text, self._id, begins, says, place))
+                    data = []
+                self._kind = b""
+                self._overflown = False
+                begins = -1
+                continue
+            ends = place + len(line)
+            if line[0] == _COLON:
+                place = ends + end_bytes
+                self.comments.append((line[1:], place))
+                continue
+            if begins < 0:
+                begins = place
+            name, _, value = line.partition(b": ")  # the usual spelling; a bare name is a field too
+            if self._overflown or ends - begins > self._max_event_bytes:
                 self._overflow()
-                return
-            if self._begins < 0:
-                self._begins = begins
-            self._field(line, begins)
+                data = []
+            elif name == b"data":
+                data.append(value)
+                says = ends
+            elif name == b"event":
+                self._kind = value
+                says = ends
+            elif self._field(line, data, place):
+                says = ends
+            place = ends + end_bytes
+        self._offset, self._begins, self._says, self._lines = place, begins, says, data
 
-    def _field(self, line: bytes, begins: int) -> None:
-        name, colon, value = line.partition(b":")
-        if colon and value[:1] == b" ":
+    def _field(self, line: bytes, data: list[bytes], place: int) -> bool:
+        """Take a line's field over; whether it is one that the standard knows."""
+        name, _, value = line.partition(b":")
+        if value.startswith(b" "):
             value = value[1:]
         if name == b"data":
-            self._lines.append(value)
+            data.append(value)
         elif name == b"event":
             self._kind = value
         elif name == b"id" and b"\0" not in value:
             self._id = value
         elif name == b"retry" and value.isdigit():
-            self.retry_ms = int(value[:18])
+            self.retries.append((int(value[:_MAX_RETRY_DIGITS]), place))
         else:
-            return
-        self._says = begins + len(line)
-
-    def _dispatch(self, ends: int) -> None:
-        """A blank line: the event is complete, if it has data."""
-        self.last_id = self._id
-        if self._lines and not self._overflown:
-            data = self._lines[0] if len(self._lines) == 1 else b"\n".join(self._lines)
-            self.events.append((self._kind, data, self._id, self._begins, self._says, ends))
-        self._overflown = False
-        if self._begins >= 0:
-            self._reset()
+            return False
+        return True

@@ -24,7 +24,7 @@ _PER_CONNECTION = {
 }  # fmt: skip
 
 
-class ClientGone(Exception):
+class ClientGoneError(Exception):
     """The client closed before its answer was whole; the upstream is closed in its turn."""
 
 
@@ -32,10 +32,11 @@ class ClientGone(Exception):
 class Hop:
     """What one hop is told: where to, what to do to the body, and how to show itself.
 
-    ``headers_late`` None leaves it to the fault.
+    ``headers_late`` and ``server_header`` None leave it to the fault and to the upstream.
     """
 
     upstream: tuple[str, int]
+    path_prefix: str
     kind: FaultKind
     settings: Settings
     headers_late: bool | None
@@ -84,7 +85,7 @@ def handle(client: socket.socket, hop: Hop) -> None:
         except MessageError as wrong:
             client.sendall(framing.refusal(400, str(wrong)))
             return
-        except ClientGone:
+        except ClientGoneError:
             return
 
 
@@ -104,7 +105,11 @@ def _pass_on(client: socket.socket, hop: Hop, request: Request) -> bool:
         down = _downstream(client, hop, kind, request, head)
         if not _is_late(hop, kind):
             down.send_head()
-        if not _pass_body(client, upstream, kind.make(hop.settings), body, down, data):
+        fault = kind.make(hop.settings)
+        with contextlib.suppress(MessageError):  # broken framing: what is held goes, then it ends
+            down.send(fault.feed(body.feed(data), time.monotonic_ns()))
+            _pump(client, upstream, fault, body, down)
+        if not _finished(fault, body, down):
             return False
     return request.keeps_alive and request.head.first_line[2] == "HTTP/1.1"
 
@@ -117,7 +122,7 @@ def _upstream_request(hop: Hop, request: Request) -> bytes:
     fields = tuple(field for field in request.head.fields if field[0].lower() not in dropped)
     if request.body or request.head.get("content-length"):
         fields += (("Content-Length", str(len(request.body))),)
-    first_line = f"{method} {target} HTTP/{hop.upstream_version}"
+    first_line = f"{method} {hop.path_prefix}{target} HTTP/{hop.upstream_version}"
     return framing.head_bytes(first_line, (*fields, ("Connection", "close"))) + request.body
 
 
@@ -147,7 +152,7 @@ def _wait(upstream: socket.socket, client: socket.socket, due_ns: int | None) ->
         left_ms = max(0, math.ceil((due_ns - time.monotonic_ns()) / _NS_PER_MS))
     ready = {number for number, _ in watched.poll(left_ms)}
     if client.fileno() in ready:
-        raise ClientGone
+        raise ClientGoneError
     return upstream.fileno() in ready
 
 
@@ -192,25 +197,22 @@ def _passed_fields(hop: Hop, kind: FaultKind, head: Head) -> Fields:
     return (*passed, *((name, value) for name, value in own if value), *via)
 
 
-def _pass_body(
-    client: socket.socket,
-    upstream: socket.socket,
-    fault: Fault,
-    body: Body,
-    down: Downstream,
-    data: bytes,
-) -> bool:
-    """Run the fault over the body, which begins with ``data``; give whether it ended whole."""
-    with contextlib.suppress(MessageError):  # broken framing: what is held goes, without an end
+def _pump(
+    client: socket.socket, upstream: socket.socket, fault: Fault, body: Body, down: Downstream
+) -> None:
+    """Run the fault over the body until the body ends, its connection ends, or it is cut."""
+    while not (body.is_complete or fault.is_cut):
+        if not _wait(upstream, client, fault.wake_at_ns()):
+            down.send(fault.wake(time.monotonic_ns()))
+            continue
+        data = _received(upstream, body)
+        if data is None:
+            return
         down.send(fault.feed(body.feed(data), time.monotonic_ns()))
-        while not (body.is_complete or fault.is_cut):
-            if not _wait(upstream, client, fault.wake_at_ns()):
-                down.send(fault.wake(time.monotonic_ns()))
-                continue
-            received = _received(upstream, body)
-            if received is None:
-                break
-            down.send(fault.feed(body.feed(received), time.monotonic_ns()))
+
+
+def _finished(fault: Fault, body: Body, down: Downstream) -> bool:
+    """Send what the end sets free; give whether the body ended as its framing asks for."""
     down.send(fault.finish())
     if fault.is_cut or not body.is_complete:
         down.send_head()
@@ -253,8 +255,11 @@ def main() -> None:
     target = urlsplit(given.to)
     if target.scheme != "http" or target.hostname is None:
         parser.error(f"--to {given.to}: not http://HOST:PORT")
+    if given.size_bytes < 1:
+        parser.error("--bytes must be 1 or more")
     hop = Hop(
         upstream=(target.hostname, target.port or 80),
+        path_prefix=target.path.rstrip("/"),
         kind=FAULTS[given.fault],
         settings=Settings(given.size_bytes, given.period_ms, given.after_events),
         headers_late=None if given.headers is None else given.headers == "late",

@@ -58,13 +58,14 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One instance's behaviour. Raises ValueError for what makes no sense.
+    r"""One instance's behaviour. Raises ValueError for what makes no sense.
 
-    ``text`` is what the raw shape repeats, with ``\\n`` and ``\\r`` for line ends; empty, its
-    events are counted. ``event_bytes`` pads token events. ``tokens_per_event`` tokens share one event; ``group``
-    events are written together when the last is ready. After ``stall_after`` token events the
-    rest comes ``stall_ms`` later. ``usage`` adds a usage chunk, and with several tokens in an
-    event a running count to each. ``stamp`` puts the epoch time of its sending into each event.
+    ``text`` is what the raw shape repeats as it is, with ``\n`` and ``\r`` for line ends; without
+    it the raw events are counted. ``event_bytes`` pads token events. ``tokens_per_event`` tokens
+    share one event; ``group`` events are written together when the last is ready. After
+    ``stall_after`` token events the rest comes ``stall_ms`` later. ``usage`` adds a usage chunk,
+    and with several tokens in an event a running count to each. ``stamp`` puts the epoch time of
+    its sending into each event.
     """
 
     tokens: int = 64

@@ -1,49 +1,44 @@
-"""Start lab parts, each as its own process, and stop exactly those again."""
+"""Starts lab parts from another process, and stops exactly what it started.
 
-import http.client
+Each function is a context manager: the part serves inside it and is gone after it.
+"""
+
+import contextlib
 import json
-import socket
+import os
+import select
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 
-from ssediag.lab.processes import first_line, last_words, listens, running
 from ssediag.lab.proxies import INSTALL, find_program
-from ssediag.lab.proxies.run_folder import fill, labels
 
-_HOST = "127.0.0.1"
-_READY_SECONDS = 10.0
-_POLL_SECONDS = 0.005
-_TRIES = 3
-_PORT_TAKEN = "in use"  # in the words of every proxy here: EADDRINUSE
+_START_SECONDS = 15.0  # more than a real proxy is given, so that its own words are heard
+_STOP_SECONDS = 2.0
+_LAST_WORDS_BYTES = 2000
 
 
 class LabError(Exception):
-    """A lab part could not be started; the text has the program's last words."""
+    """A lab part did not start; the text ends with its last words."""
 
 
-class ProgramMissing(LabError):  # noqa: N818 # it says what happened: nothing went wrong
-    """A program is not installed."""
+class ProgramMissing(LabError):  # noqa: N818 # a fact about the machine; its callers skip or advise
+    """A real proxy's program is not installed."""
 
-    def __init__(self, product: str, how: str) -> None:
-        super().__init__(f"{product} is not installed: {how}")
+    def __init__(self, product: str, how_to_install: str) -> None:
+        super().__init__(f"{product} is not installed: {how_to_install}")
         self.product = product
-        self.how = how
-
-
-class PortTakenError(LabError):
-    """Another process took the port between its choice and its use."""
+        self.how_to_install = how_to_install
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A running lab part: its name, its address, and its process."""
+    """A running part. ``pid`` is the process that serves, for a real proxy the proxy's own."""
 
     name: str
     url: str
@@ -51,88 +46,98 @@ class Part:
     pid: int
 
 
-@contextmanager
+@contextlib.contextmanager
 def instance(**options: object) -> Iterator[Part]:
-    """Run a token instance; options by their names in ``ssediag.lab.settings``, and ``log``.
+    """Run a token instance; the options are those of its command line, ``gap_ms=5``.
 
     Raises LabError.
     """
-    with _module("instance", options) as part:
+    with _running("ssediag.lab.instance", options) as part:
         yield part
 
 
-@contextmanager
+@contextlib.contextmanager
 def hop(to_url: str, fault: str, **options: object) -> Iterator[Part]:
-    """Run a hop in front of ``to_url``; options by their names on its command line.
+    """Run a hop with one fault in front of ``to_url``; options as on its command line.
 
     Raises LabError.
     """
-    with _module("hop", {"to": to_url, "fault": fault, **options}) as part:
+    with _running("ssediag.lab.hop", {"to": to_url, "fault": fault, **options}) as part:
         yield part
 
 
-@contextmanager
+@contextlib.contextmanager
 def proxy(product: str, label: str, to_url: str, source: str = "any") -> Iterator[Part]:
-    """Run a real proxy with one of its configurations in front of ``to_url``, on loopback.
+    """Run a real proxy with the configuration ``label`` in front of ``to_url``.
 
-    ``source`` says where its program comes from: ``any``, ``system`` or ``wheel``. A label with
-    TLS gives an https address with a certificate that nobody signed. Raises LabError, and
-    ProgramMissing where it or (for TLS) openssl is not installed.
+    ``source`` chooses among several installed programs: ``system``, ``wheel`` or ``any``. Raises
+    ProgramMissing, LabError.
     """
-    if label not in labels(product):
-        known = ", ".join(labels(product)) or "no configuration at all"
-        raise LabError(f"{product} has no configuration {label!r}, but {known}")
-    program = find_program(product, source)
-    if program is None:
-        raise ProgramMissing(product, INSTALL[product])
-    with ExitStack() as stack:
-        yield _with_any_port(stack, program, product, label, to_url)
+    if find_program(product, source) is None:
+        raise ProgramMissing(product, INSTALL.get(product, "no known way"))
+    options: dict[str, object] = {"product": product, "label": label}
+    options |= {"to": to_url, "source": source}
+    with _running("ssediag.lab.proxies", options) as part:
+        yield part
 
 
-@contextmanager
-def _module(name: str, options: dict[str, object]) -> Iterator[Part]:
-    command = [sys.executable, "-m", f"ssediag.lab.{name}", *_arguments(options)]
-    with ExitStack() as stack:
-        errors = _folder(stack) / "errors"
-        process = stack.enter_context(running(command, errors, {}))
-        line = first_line(process.stdout, time.monotonic() + _READY_SECONDS)
-        if line is None:
-            raise LabError(f"the lab's {name} did not start: {last_words(errors)}")
-        said = json.loads(line)
-        port = urlsplit(said["url"]).port or 0
-        yield Part(name=said["name"], url=said["url"], port=port, pid=process.pid)
-
-
-def _arguments(options: dict[str, object]) -> Iterator[str]:
-    for name, value in options.items():
-        if value is not None:
-            text = str(int(value)) if isinstance(value, bool) else str(value)
-            yield f"--{name.replace('_', '-')}={text}"
-
-
-def _folder(stack: ExitStack) -> Path:
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ssediag-lab-")))
-
-
-def _with_any_port(stack: ExitStack, program: Path, product: str, label: str, to_url: str) -> Part:
-    for _ in range(_TRIES - 1):
+@contextlib.contextmanager
+def _running(module: str, options: dict[str, object]) -> Iterator[Part]:
+    command = [sys.executable, "-m", module, *_arguments(options)]
+    with (
+        tempfile.TemporaryFile() as words,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=words
+        ) as process,
+    ):
         try:
-            return _proxy(stack, program, product, label, to_url)
-        except PortTakenError:
-            continue
-    return _proxy(stack, program, product, label, to_url)
+            line = _first_line(process)
+            if line is None:
+                _stop(process)
+                raise LabError(f"{module} did not start: {_last_words(words)}")
+            yield _part(line, process.pid)
+        finally:
+            _stop(process)
 
 
-def _proxy(outer: ExitStack, program: Path, product: str, label: str, to_url: str) -> Part:
-    """Start a proxy once; it ends with ``outer``, or now when it is not ready in time."""
-    with ExitStack() as stack:
-        folder = _folder(stack)
-        port = _free_port()
-        command = _filled(folder, program, product, label, port, to_url)
-        errors = folder / "errors"
-        process = stack.enter_context(running(command.arguments, errors, command.environment))
-        _wait_until_ready(process, port, product, errors)
-        if product == "traefik":
-            _warm_up(port, errors)
-        outer.push(stack.pop_all())
-    return Part(product, f"{command.scheme}://{_HOST}:{port}", port, process.pid)
+def _arguments(options: dict[str, object]) -> list[str]:
+    given = {name: value for name, value in options.items() if value is not None}
+    return [
+        f"--{name.replace('_', '-')}={int(value) if isinstance(value, bool) else value}"
+        for name, value in given.items()
+    ]
+
+
+def _first_line(process: subprocess.Popen[bytes]) -> bytes | None:
+    """Read the line that says where the part listens; None if it does not come in time."""
+    if process.stdout is None:
+        return None
+    until = time.monotonic() + _START_SECONDS
+    number = process.stdout.fileno()
+    line = b""
+    while not line.endswith(b"\n"):
+        ready, _, _ = select.select([number], [], [], max(0.0, until - time.monotonic()))
+        data = os.read(number, 4096) if ready else b""
+        if not data:
+            return None
+        line += data
+    return line
+
+
+def _part(line: bytes, pid: int) -> Part:
+    told = json.loads(line)
+    return Part(told["name"], told["url"], urlsplit(told["url"]).port or 0, told.get("pid", pid))
+
+
+def _last_words(words: IO[bytes]) -> str:
+    words.seek(0)
+    return words.read()[-_LAST_WORDS_BYTES:].decode("utf-8", "replace").strip()
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -40,7 +40,7 @@ def fill(
     """Write the configuration ``label`` into ``folder``; give the command that runs it there.
 
     Where the configuration names a certificate, one is made with the openssl program. Raises
-    OSError and subprocess.SubprocessError.
+    OSError and subprocess.CalledProcessError.
     """
     texts = {path.name: path.read_text("utf-8") for path in (_CONFIGS / product / label).iterdir()}
     is_tls = any(_CERTIFICATE in text for text in texts.values())
