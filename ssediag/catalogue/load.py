@@ -1,11 +1,12 @@
 """Read the catalogue: one TOML file a mechanism, and the table of products."""
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import Any, TypeVar
 
 from ssediag.model.mechanism import (
     Condition,
@@ -17,32 +18,47 @@ from ssediag.model.mechanism import (
     Verdict,
 )
 
+Entry = TypeVar("Entry")
+
 
 class CatalogueError(Exception):
-    """A catalogue file that does not say what it must: which file, and what is wrong."""
+    """A catalogue file that does not say what it must: ``file`` names it, ``reason`` is why."""
+
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"{file}: {reason}")
+        self.file = file
+        self.reason = reason
 
 
 @cache
 def mechanisms() -> dict[str, MechanismEntry]:
-    """Every mechanism by id, in the order of precedence."""
+    """Every mechanism by id, in the order of precedence. Raises CatalogueError."""
     folder = files("ssediag.catalogue").joinpath("mechanisms")
-    entries = [_read(path) for path in folder.iterdir() if path.name.endswith(".toml")]
+    paths = [path for path in folder.iterdir() if path.name.endswith(".toml")]
+    entries = [read_file(path, parse_mechanism) for path in paths]
     return {entry.id: entry for entry in sorted(entries, key=lambda entry: entry.precedence)}
 
 
 @cache
 def product_signs() -> tuple[ProductSign, ...]:
-    """The headers that name a product."""
-    path = files("ssediag.catalogue").joinpath("products.toml")
-    document = tomllib.loads(path.read_text("utf-8"))
-    return tuple(ProductSign(**sign) for sign in document["sign"])
+    """The headers that name a product, the most telling first. Raises CatalogueError."""
+    return read_file(files("ssediag.catalogue").joinpath("products.toml"), parse_signs)
 
 
-def _read(path: Traversable) -> MechanismEntry:
+def read_file(path: Traversable, parse: Callable[[Mapping[str, Any]], Entry]) -> Entry:
+    """What ``parse`` makes of the TOML file at ``path``. Raises CatalogueError."""
     try:
-        return parse_mechanism(tomllib.loads(path.read_text("utf-8")))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise CatalogueError(f"{path.name}: {type(error).__name__}: {error}") from error
+        return parse(tomllib.loads(path.read_text("utf-8")))
+    except (tomllib.TOMLDecodeError, re.error, KeyError, TypeError, ValueError) as error:
+        raise CatalogueError(path.name, f"{type(error).__name__}: {error}") from error
+
+
+def parse_signs(document: Mapping[str, Any]) -> tuple[ProductSign, ...]:
+    """The product table from its file's content. Raises KeyError, TypeError or re.error."""
+    signs = tuple(ProductSign(**sign) for sign in document["sign"])
+    for sign in signs:
+        re.compile(sign.pattern)
+    return signs
 
 
 def parse_mechanism(document: Mapping[str, Any]) -> MechanismEntry:

@@ -1,8 +1,9 @@
 """Name the product at a hop by the headers of its answer.
 
 A header proves only that something which speaks for a product touched the response. Where several
-speak, the outermost counts: the last entry of ``Via``, then marks that only one product sets, then
-``Server``, which proxies overwrite or pass on.
+speak, the outermost counts. The table's order says who is believed first: what only edges write,
+the last entry of ``Via``, then ``Server``, which most proxies overwrite, then marks that outer
+hops pass on.
 """
 
 import re
@@ -12,24 +13,16 @@ from ssediag.model.mechanism import ProductSign
 
 
 def name_product(headers: tuple[tuple[str, str], ...]) -> tuple[str, str, str] | None:
-    """Product, role, and the header that says so; None for a hop without a name."""
-    found = [
-        (_rank(sign), sign, f"{name}: {value}")
-        for name, value in headers
-        for sign in product_signs()
-        if sign.header == name.lower()
-        and re.search(sign.pattern, _last(name, value), re.IGNORECASE)
-    ]
-    if not found:
-        return None
-    _, sign, because = min(found, key=lambda item: item[0])
-    return sign.product, sign.role, because
+    """Product, role, and the header that says so (``Server: nginx/1.22.1``); None without one."""
+    outermost = dict((name.lower(), (name, value)) for name, value in headers)
+    for sign in product_signs():
+        name, value = outermost.get(sign.header, ("", None))
+        if value is not None and _speaks(sign, value):
+            return sign.product, sign.role, f"{name}: {value}"
+    return None
 
 
-def _rank(sign: ProductSign) -> int:
-    return {"via": 0, "server": 2}.get(sign.header, 1)
-
-
-def _last(name: str, value: str) -> str:
-    """The outermost entry of a list; other values whole."""
-    return value.rpartition(",")[2].strip() if name.lower() == "via" else value
+def _speaks(sign: ProductSign, value: str) -> bool:
+    """Whether ``value`` carries the sign; of a ``Via`` only the last entry, the outermost, counts."""
+    told = value.rpartition(",")[2].strip() if sign.header == "via" else value
+    return re.search(sign.pattern, told, re.IGNORECASE) is not None

@@ -6,16 +6,17 @@ RFC 9112. Nothing is raised: broken framing ends the decoding and leaves a note.
 import re
 from enum import StrEnum, auto
 
+from ssediag.decode.http1_head import body_framing, read_fields, read_head, shown
 from ssediag.model.stream import ChunkTable, Framing, Head
 
 MAX_HEAD_BYTES = 256 * 1024
 MAX_LINE_BYTES = 16 * 1024
-_STATUS_LINE = re.compile(rb"HTTP/(1\.[01]) ([1-9]\d\d)(?: ([^\r\n]*))?")
+_REFUSED_BYTES = 64  # as many that are no status line need no line end to be refused
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
-_CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,16})[ \t]*(;.*)?")
-_NO_BODY = frozenset({204, 205, 304})
+_CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,16})[ \t]*(?:;.*)?", re.DOTALL)
 _INFORMATIONAL = range(100, 200)
 _SWITCHING = 101
+_MAX_TRAILER_COUNT = 1000  # far beyond any real trailer section
 
 
 class _State(StrEnum):
@@ -31,26 +32,31 @@ class _State(StrEnum):
 
 
 class Http1Decoder:
-    """Feed it the reads of a connection, in order.
+    """Feed it the reads of the connection that answers one request of ``method``, in order.
 
-    ``head`` is the final response's, or None yet. ``complete`` is whether the framing's own end
-    was seen; ``broken`` whether decoding stopped at a defect. ``notes`` name defects.
+    ``head`` is the final response's, or None yet; ``informational_count`` counts the 1xx heads
+    before it. ``complete`` is whether the framing's own end was seen. ``notes`` name defects.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, method: str = "GET") -> None:
         self.head: Head | None = None
         self.framing = Framing.NONE
         self.complete = False
+        self.informational_count = 0
         self.notes: list[str] = []
         self.trailers: tuple[tuple[str, str], ...] = ()
+        self._method = method
         self._state = _State.HEAD
-        self._pending = bytearray()
+        self._head_bytes = bytearray()
+        self._searched_bytes = 0
+        self._pending = b""  # of a line that has no end yet
         self._left_bytes = 0
+        self._surplus_bytes = 0
         self._sizes: list[int] = []
         self._first_reads: list[int] = []
         self._last_reads: list[int] = []
-        self._chunk_size_bytes = 0
-        self._chunk_read = 0
+        self._chunk_bytes = 0
+        self._chunk_read = -1  # brought the first byte of the chunk's size; -1 while none came
 
     @property
     def broken(self) -> bool:
@@ -58,200 +64,165 @@ class Http1Decoder:
         return self._state is _State.BROKEN
 
     def chunks(self) -> ChunkTable:
-        """The transfer chunks whose last byte came."""
+        """The transfer chunks whose last byte came; a chunk begins with its size line."""
         return ChunkTable(tuple(self._sizes), tuple(self._first_reads), tuple(self._last_reads))
 
     def feed(self, read_index: int, data: bytes) -> bytes:
         """The body bytes that this read brought, without their framing."""
+        if self._state is _State.HEAD:
+            data = self._take_head(read_index, data)
+        text = self._pending + data if self._pending else data
+        self._pending = b""
         body: list[bytes] = []
-        self._pending += data
-        while self._step(read_index, body):
-            pass
-        return b"".join(body)
+        position: int | None = 0
+        while position is not None and position < len(text):
+            position = self._step(text, position, read_index, body)
+        return body[0] if len(body) == 1 else b"".join(body)
 
     def finish(self) -> None:
         """The connection is over. A body that ends with it is whole then."""
-        if self._state is _State.HEAD and self._pending:
-            self._break("the response head never ended")
+        if self._state is _State.HEAD and self._head_bytes:
+            self._refuse_other_protocols()
+            if not self.broken:
+                self._break("the response head never ended")
+        if self._surplus_bytes:
+            what = "last chunk" if self.framing is Framing.CHUNKED else "end of the response"
+            self._note(f"{self._surplus_bytes} bytes after the {what}")
 
-    def _step(self, read_index: int, body: list[bytes]) -> bool:
-        """Take one thing from the pending bytes; False when more are needed."""
-        match self._state:
-            case _State.HEAD:
-                return self._take_head(read_index)
-            case _State.CHUNK_SIZE:
-                return self._take_chunk_size(read_index)
-            case _State.CHUNK_END:
-                return self._take_chunk_end()
-            case _State.TRAILERS:
-                return self._take_trailer()
-            case _State.LENGTH | _State.CHUNK | _State.UNTIL_CLOSE:
-                return self._take_body(read_index, body)
-            case _State.DONE:
-                if self._pending:
-                    self._note("bytes came after the end of the response")
-                self._pending.clear()
-            case _State.BROKEN:
-                self._pending.clear()
-        return False
+    def _take_head(self, read_index: int, data: bytes) -> bytes:
+        """Look for the final head's end; returns what follows it."""
+        pending = self._head_bytes
+        pending += data
+        while self._state is _State.HEAD:
+            found = _HEAD_END.search(pending, max(self._searched_bytes - 3, 0))
+            if found is None or found.end() > MAX_HEAD_BYTES:
+                self._wait_for_head()
+                return b""
+            block = bytes(pending[: found.start()])
+            del pending[: found.end()]
+            self._searched_bytes = 0
+            self._begin(*read_head(block, read_index))
+        return bytes(pending)
 
-    def _take_head(self, read_index: int) -> bool:
-        found = _HEAD_END.search(self._pending)
-        if found is None or found.end() > MAX_HEAD_BYTES:
-            return self._wait_for_head()
-        block = bytes(self._pending[: found.start()])
-        del self._pending[: found.end()]
-        first, *rest = re.split(rb"\r?\n", block)
-        status = _STATUS_LINE.fullmatch(first)
-        if status is None:
-            self._break(f"not an HTTP/1 status line: {_shown(first)}")
-            return False
-        code = int(status[2])
-        if code in _INFORMATIONAL and code != _SWITCHING:
-            return True
-        self.head = Head(
-            status=code,
-            reason=(status[3] or b"").decode("latin-1").strip(),
-            version=status[1].decode("ascii"),
-            headers=tuple(self._fields(rest)),
-            read_index=read_index,
-        )
-        self._begin_body()
-        return True
-
-    def _wait_for_head(self) -> bool:
-        if len(self._pending) > MAX_HEAD_BYTES:
+    def _wait_for_head(self) -> None:
+        pending = self._head_bytes
+        self._searched_bytes = len(pending)
+        if len(pending) > MAX_HEAD_BYTES:
             self._break(f"a response head of more than {MAX_HEAD_BYTES} bytes")
-        elif len(self._pending) >= len(b"HTTP/") and not self._pending.startswith(b"HTTP/"):
-            self._break(f"not an HTTP/1 status line: {_shown(bytes(self._pending[:40]))}")
-        return False
+        elif b"\n" in pending or len(pending) >= _REFUSED_BYTES:
+            self._refuse_other_protocols()
 
-    def _fields(self, lines: list[bytes]) -> list[tuple[str, str]]:
-        fields: list[tuple[str, str]] = []
-        for line in lines:
-            name, colon, value = line.partition(b":")
-            if line[:1] in {b" ", b"\t"} and fields:  # obsolete folding, RFC 9112 5.2
-                key, before = fields[-1]
-                fields[-1] = (key, f"{before} {line.strip().decode('latin-1')}")
-            elif colon and name.strip():
-                fields.append((name.strip().decode("latin-1"), value.strip().decode("latin-1")))
-            else:
-                self._note(f"a header line without a colon: {_shown(line)}")
-        return fields
+    def _refuse_other_protocols(self) -> None:
+        if not self._head_bytes.startswith(b"HTTP/"):
+            line = bytes(self._head_bytes).split(b"\n")[0].removesuffix(b"\r")
+            self._break(f"not an HTTP/1 status line: {shown(line)}")
 
-    def _begin_body(self) -> None:
-        """Choose the framing by RFC 9112 6.3."""
-        head = self.head
-        if head is None or head.status in _NO_BODY:
-            self._end(Framing.NONE)
-            return
-        coding = head.header("transfer-encoding")
-        lengths = {part.strip() for part in (head.header("content-length") or "").split(",")} - {""}
-        if coding is not None:
-            self._begin_coded(coding, has_length=bool(lengths))
-        elif lengths:
-            self._begin_length(lengths)
+    def _begin(self, head: Head | None, notes: list[str]) -> None:
+        """Prepare for what follows a head."""
+        for note in notes:
+            self._note(note)
+        if head is None:
+            self._state = _State.BROKEN
+        elif head.status in _INFORMATIONAL and head.status != _SWITCHING:
+            self.informational_count += 1
         else:
-            self.framing = Framing.UNTIL_CLOSE
-            self._state = _State.UNTIL_CLOSE
+            self.head = head
+            self._begin_body(head)
 
-    def _begin_coded(self, coding: str, *, has_length: bool) -> None:
-        if coding.strip().lower() != "chunked":
-            self.framing = Framing.UNTIL_CLOSE
-            self._break(f"transfer coding {coding!r} is not supported")
-            return
-        if has_length:
-            self._note("both Transfer-Encoding and Content-Length: chunked wins")
-        self.framing = Framing.CHUNKED
-        self._state = _State.CHUNK_SIZE
+    def _begin_body(self, head: Head) -> None:
+        body = body_framing(head, self._method)
+        self.framing = body.framing
+        self._left_bytes = body.length_bytes
+        if body.note is not None:
+            self._note(body.note)
+        match body.framing:
+            case Framing.CHUNKED:
+                self._state = _State.CHUNK_SIZE
+            case Framing.LENGTH if body.length_bytes:
+                self._state = _State.LENGTH
+            case Framing.UNTIL_CLOSE:
+                self._state = _State.UNTIL_CLOSE
+            case _:
+                self._end()
+        if body.defect is not None:
+            self.complete = False
+            self._break(body.defect)
 
-    def _begin_length(self, lengths: set[str]) -> None:
-        self.framing = Framing.LENGTH
-        text = min(lengths)
-        if len(lengths) > 1:
-            self._break("conflicting Content-Length values")
-        elif not text.isdigit():
-            self._break(f"Content-Length {text!r} is no length")
-        else:
-            self._left_bytes = int(text[:20])
-            self._state = _State.LENGTH
-            if not self._left_bytes:
-                self._end(Framing.LENGTH)
+    def _step(self, text: bytes, position: int, read_index: int, body: list[bytes]) -> int | None:
+        """Take one thing at ``position``; returns where it ends, None when nothing more can be."""
+        match self._state:
+            case _State.CHUNK_SIZE | _State.TRAILERS | _State.CHUNK_END:
+                if self._state is _State.CHUNK_SIZE and self._chunk_read < 0:
+                    self._chunk_read = read_index
+                return self._take_line(text, position)
+            case _State.LENGTH | _State.CHUNK:
+                return self._take_counted(text, position, read_index, body)
+            case _State.UNTIL_CLOSE:
+                body.append(text[position:])
+            case _State.DONE:
+                self._surplus_bytes += len(text) - position
+            case _State.HEAD | _State.BROKEN:
+                """Nothing more can be understood."""
+        return None
 
-    def _take_body(self, read_index: int, body: list[bytes]) -> bool:
-        if not self._pending:
-            return False
-        if self._state is _State.UNTIL_CLOSE:
-            body.append(bytes(self._pending))
-            self._pending.clear()
-            return False
-        piece = bytes(self._pending[: self._left_bytes])
-        del self._pending[: len(piece)]
+    def _take_counted(self, text: bytes, position: int, read_index: int, body: list[bytes]) -> int:
+        """A piece of a chunk or of a body whose length is known."""
+        piece = text[position : position + self._left_bytes]
         body.append(piece)
         self._left_bytes -= len(piece)
-        if self._left_bytes:
-            return False
-        if self._state is _State.LENGTH:
-            self._end(Framing.LENGTH)
+        if not self._left_bytes:
+            if self._state is _State.LENGTH:
+                self._end()
+            else:
+                self._sizes.append(self._chunk_bytes)
+                self._first_reads.append(self._chunk_read)
+                self._last_reads.append(read_index)
+                self._chunk_read = -1
+                self._state = _State.CHUNK_END
+        return position + len(piece)
+
+    def _take_line(self, text: bytes, position: int) -> int | None:
+        """A line of the framing, once it is whole; LF alone ends one too."""
+        end = text.find(b"\n", position, position + MAX_LINE_BYTES + 1)
+        if end >= 0:
+            line = text[position:end].removesuffix(b"\r")
+            if self._state is _State.CHUNK_SIZE:
+                self._take_size(line)
+            elif self._state is _State.TRAILERS:
+                self._take_trailer(line)
+            elif line:
+                self._break(f"a chunk that does not end where its size says: {shown(line)}")
+            else:
+                self._state = _State.CHUNK_SIZE
+            return end + 1
+        if self._state is _State.CHUNK_END and text[position:] != b"\r":
+            self._break(f"a chunk that does not end where its size says: {shown(text[position:])}")
+        elif len(text) - position > MAX_LINE_BYTES:
+            self._break("a chunk size or trailer line without an end")
         else:
-            self._sizes.append(self._chunk_size_bytes)
-            self._first_reads.append(self._chunk_read)
-            self._last_reads.append(read_index)
-            self._state = _State.CHUNK_END
-        return True
+            self._pending = text[position:]
+        return None
 
-    def _line(self) -> bytes | None:
-        """The next whole line without its end, or None."""
-        end = self._pending.find(b"\n")
-        if end < 0:
-            if len(self._pending) > MAX_LINE_BYTES:
-                self._break("a chunk header or trailer line without an end")
-            return None
-        line = bytes(self._pending[:end])
-        del self._pending[: end + 1]
-        return line.removesuffix(b"\r")
-
-    def _take_chunk_size(self, read_index: int) -> bool:
-        line = self._line()
-        if line is None:
-            return False
+    def _take_size(self, line: bytes) -> None:
         found = _CHUNK_SIZE.fullmatch(line)
         if found is None:
-            self._break(f"broken chunk size: {_shown(line)}")
-            return False
-        self._left_bytes = self._chunk_size_bytes = int(found[1], 16)
-        self._chunk_read = read_index
+            self._break(f"broken chunk size: {shown(line)}")
+            return
+        self._left_bytes = self._chunk_bytes = int(found[1], 16)
         self._state = _State.CHUNK if self._left_bytes else _State.TRAILERS
-        return True
 
-    def _take_chunk_end(self) -> bool:
-        ending = bytes(self._pending[:2])
-        if ending == b"\r\n":
-            del self._pending[:2]
-        elif ending[:1] == b"\n":
-            del self._pending[:1]
-        elif len(ending) == 2 or (ending and ending != b"\r"):  # noqa: PLR2004 - CR LF
-            self._break(f"a chunk that does not end where its size says: {_shown(ending)}")
-            return False
-        else:
-            return False
-        self._state = _State.CHUNK_SIZE
-        return True
+    def _take_trailer(self, line: bytes) -> None:
+        if not line:
+            self._end()
+            return
+        fields, notes = read_fields([line])
+        self.trailers += fields
+        for note in notes:
+            self._note(note)
+        if len(self.trailers) > _MAX_TRAILER_COUNT:
+            self._break("trailers without an end")
 
-    def _take_trailer(self) -> bool:
-        line = self._line()
-        if line is None:
-            return False
-        if line:
-            self.trailers += tuple(self._fields([line]))
-            if len(self.trailers) > 1000:  # noqa: PLR2004 - far beyond any real trailer section
-                self._break("trailers without an end")
-        else:
-            self._end(Framing.CHUNKED)
-        return True
-
-    def _end(self, framing: Framing) -> None:
-        self.framing = framing
+    def _end(self) -> None:
         self.complete = True
         self._state = _State.DONE
 
@@ -262,8 +233,3 @@ class Http1Decoder:
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
-
-
-def _shown(raw: bytes) -> str:
-    """The first bytes of something broken, fit for a message."""
-    return ascii(raw[:40].decode("latin-1"))

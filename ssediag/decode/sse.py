@@ -10,7 +10,8 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 _MAX_RETRY_DIGITS = 18
-_COLON = ord(":")
+# Numbers, because a byte is found four times as fast as a string of one.
+_LF, _CR, _COLON = b"\n\r:"
 
 SseEvent = tuple[bytes, bytes, bytes, int, int, int]
 
@@ -51,26 +52,22 @@ class EventStreamDecoder:
     def feed(self, piece: bytes) -> None:
         """Decode one piece of the body."""
         if self._idle:
-            size = len(piece)
-            if (  # the common case: exactly one event, ``data: …`` and a blank line
-                piece.find(b"\n") == size - 2
-                and piece[:6] == b"data: "
-                and piece[-1:] == b"\n"
-                and b"\r" not in piece
-                and size <= self._max_event_bytes
-            ):
-                begins = self._offset
-                self._offset = ends = begins + size
-                self.events.append((b"", piece[6:-2], self.last_id, begins, ends - 2, ends))
-                return
+            if piece[-2:] == b"\n\n" and piece[:6] == b"data: ":  # most often one whole event
+                text = piece[6:-2]
+                if _LF not in text and _CR not in text and len(text) < self._max_event_bytes:
+                    begins = self._offset
+                    self._offset = ends = begins + len(piece)
+                    self.events.append((b"", text, self.last_id, begins, ends - 2, ends))
+                    return
         elif self._resumes:
             piece = self._resume(piece)
-        if b"\r" not in piece:
+        if _CR not in piece:
             lines, end_bytes = piece.split(b"\n"), 1
-        elif piece.count(b"\r\n") == piece.count(b"\r") == piece.count(b"\n"):
-            lines, end_bytes = piece.split(b"\r\n"), 2
         else:
-            lines, end_bytes = [self._take_mixed(piece)], 0
+            lines, end_bytes = piece.split(b"\r\n"), 2
+            joined = b"".join(lines)
+            if _CR in joined or _LF in joined:
+                lines, end_bytes = [self._take_mixed(piece)], 0
         rest = lines.pop()
         if lines:
             self._take(lines, end_bytes)
@@ -90,7 +87,7 @@ class EventStreamDecoder:
                 self._offset += 1
         if self._in_long_line:
             return self._leave_long_line(piece)
-        if b"\n" not in piece and b"\r" not in piece:
+        if _LF not in piece and _CR not in piece:
             self._hold(piece)
             return b""
         text = b"".join([*self._held, piece])
