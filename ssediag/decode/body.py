@@ -41,6 +41,7 @@ class EventBody:
         self._decides = False  # whether it is known if this is an event stream
         self._is_stream = False
         self._failed = False
+        self._any = False
         self._sample = b""
         self._counted = 0
         self._content_type = ""
@@ -71,6 +72,7 @@ class EventBody:
 
     def feed(self, piece: bytes) -> None:
         """One piece of the decoded body."""
+        self._any = True
         if self._is_stream:
             self._feed_events(piece)
             return
@@ -129,6 +131,8 @@ class EventBody:
             self.error = _error_message(self._sample)
         if not self.kinds and not self._is_stream:
             self.looks_like = _resemblance(self._sample, self._content_type)
+        elif not self._any:
+            self.looks_like = "empty"
 
 
 def _resemblance(sample: bytes, content_type: str) -> str:

@@ -107,7 +107,10 @@ class Http2Decoder:
         self._began = True
         if self._blocks.is_open and self._kind != _CONTINUATION:  # RFC 9113 6.10
             self._break("a header block that another frame interrupts")
-        elif self._kind in _BLOCK_FRAMES and self._left_bytes + self._blocks.held_bytes > MAX_HEAD_BYTES:
+        elif (
+            self._kind in _BLOCK_FRAMES
+            and self._left_bytes + self._blocks.held_bytes > MAX_HEAD_BYTES
+        ):
             self._break(f"response headers of more than {MAX_HEAD_BYTES} bytes")
         elif self._kind == _DATA and self._stream == _STREAM:
             if self.head is None:

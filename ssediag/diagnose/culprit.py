@@ -72,7 +72,7 @@ def _because(link: Link, match: Match) -> list[str]:
     """Sentences for the verdict; the figures stand in the evidence."""
     hop = link.judgement.hop.name
     runs = len(link.judgement.runs)
-    said = [f"{match.entry.summary.rstrip('.')}."]
+    said = [f"{hop} {match.entry.summary}."]
     if link.inner is not None and link.inner.streams_cleanly:
         said.append(f"{link.inner.hop.name} streams event by event in the same interleaved runs.")
     elif link.inner is not None and not link.inner.answered:

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from io import StringIO
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.style import Style
 from rich.table import Table
@@ -40,6 +41,7 @@ _STYLES = {
     Verdict.INCONCLUSIVE: "yellow",
 }
 _NARROW = 72
+_GAP = 2
 
 
 def text_report(
@@ -119,24 +121,41 @@ def _title(text: str) -> Text:
 
 
 def _table(hops: Sequence[HopResult], width: int) -> Table:
-    """A row per hop, the instance first."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("#", justify="right")
-    table.add_column("hop", overflow="ellipsis", no_wrap=True, max_width=24)
-    table.add_column("verdict")
-    numbers = ["first", "gap p50", "ev/burst", "bursts"]
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    if width >= _NARROW:
-        table.add_column("product", overflow="ellipsis", no_wrap=True)
-    for result in hops:
-        table.add_row(*_row(result, width))
+    """A row per hop, the instance first. Names give way before numbers and verdicts do."""
+    headers = ["#", "hop", "verdict", "first", "gap p50", "ev/burst", "bursts", "product"]
+    rows = [_row(result) for result in hops]
+    columns = zip(headers, *_plain(rows), strict=True)
+    widths = [max(cell_len(text) for text in column) for column in columns]
+    if width < _NARROW:
+        headers.pop()
+    spare = width - sum(widths[: len(headers)]) - _GAP * (len(headers) - 1)
+    for place, least in ((7, 8), (1, 8)):
+        if place < len(headers) and spare < 0:
+            cut = min(-spare, max(widths[place] - least, 0))
+            widths[place] -= cut
+            spare += cut
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
+    for header, column in zip(headers, widths, strict=False):
+        right = header not in {"hop", "verdict", "product"}
+        table.add_column(
+            header,
+            justify="right" if right else "left",
+            width=column,
+            no_wrap=True,
+            overflow="ellipsis",
+        )
+    for row in rows:
+        table.add_row(*row[: len(headers)])
     return table
 
 
-def _row(result: HopResult, width: int) -> list[Text]:
+def _plain(rows: Sequence[Sequence[Text]]) -> list[list[str]]:
+    return [[cell.plain for cell in row] for row in rows]
+
+
+def _row(result: HopResult) -> list[Text]:
     metrics = result.metrics
-    cells = [
+    return [
         Text(str(result.hop.position)),
         Text(clean(result.hop.name)),
         Text(_verdict_word(result), style=Style.parse(_style(result.verdict))),
@@ -144,10 +163,8 @@ def _row(result: HopResult, width: int) -> list[Text]:
         Text(_duration(metrics.gap_ns_p50)),
         Text(_number(metrics.events_per_burst_p50)),
         Text(_number(metrics.burst_count)),
+        Text(clean(result.product.name) if result.product else "–"),
     ]
-    if width >= _NARROW:
-        cells.append(Text(clean(result.product.name) if result.product else "–"))
-    return cells
 
 
 def _verdict_word(result: HopResult) -> str:
