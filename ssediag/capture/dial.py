@@ -42,7 +42,8 @@ class Route:
     ``client_cert`` is the file of the certificate and that of its key (None: same file).
     ``connect_to`` is dialled instead of the URL's host and port, while Host and SNI stay;
     ``unix_socket`` likewise. ``proxy`` is an http:// URL: https goes through CONNECT, and the
-    other two apply to the way to the proxy.
+    other two apply to the way to the proxy. ``proxy_source`` is where the proxy was named, for
+    the report.
     """
 
     verify: bool = True
@@ -52,6 +53,7 @@ class Route:
     connect_to: tuple[str, int] | None = None
     unix_socket: str | None = None
     proxy: str | None = None
+    proxy_source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,8 @@ def capture(
         redact_url(request.url),
         redact_headers(request.headers),
         len(request.body or b""),
+        None if route.proxy is None else redact_url(route.proxy),
+        route.proxy_source,
     )
     try:
         closing, not_measured = _exchange(request, route, backend, patience)

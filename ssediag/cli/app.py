@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ssediag import __version__
+from ssediag.cli.curl import from_curl
 from ssediag.cli.demo import demo
 from ssediag.cli.diagnose import diagnose
 from ssediag.cli.doctor import doctor
@@ -55,10 +56,24 @@ def main(
     """Options of the program itself."""
 
 
+def expanded(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with a pasted ``-- curl …`` turned into options of ours."""
+    words = list(arguments)
+    if "--" not in words:
+        return words
+    place = words.index("--")
+    if words[:1] != ["probe"] or words[place + 1 : place + 2] != ["curl"]:
+        return words
+    return [*words[:place], *from_curl(words[place + 2 :])]
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run the command line ``arguments`` (without the program's name); returns the exit code."""
     try:
-        app(args=list(arguments), prog_name="ssediag")
+        app(args=expanded(arguments), prog_name="ssediag")
+    except typer.BadParameter as error:
+        typer.echo(f"ssediag: {error}", err=True)
+        return 2
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 2
     return 0

@@ -27,8 +27,8 @@ def _lines(target: Target) -> Iterator[str]:
     if target.route.connect_to is not None:
         yield "  dialled at {}:{}".format(*target.route.connect_to)
     if target.route.proxy is not None:
-        source = f" (from {target.proxy_variable})" if target.proxy_variable else ""
-        yield f"  through the proxy {redact_url(target.route.proxy)}{source}"
+        proxy = redact_url(target.route.proxy)
+        yield f"  through the proxy {proxy} (from {target.route.proxy_source})"
     yield f"  {request.method} {clean(path)}"
     yield f"  Host: {parts.netloc.rpartition('@')[2]}"
     for name, value in redact_headers(request.headers):

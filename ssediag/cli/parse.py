@@ -84,9 +84,8 @@ def _target(
         return _recorded(name, Path(value), position, role)
     _check_url(value)
     hop = Hop(name, redact_url(value), position, role)
-    route, variable = route_for(ways, name, value)
     request = build_request(plain_url(value), name, asked, plain_url(first_url))
-    return Target(hop, request, route, proxy_variable=variable)
+    return Target(hop, request, route_for(ways, name, value))
 
 
 def _role(name: str, position: int, *, alone: bool) -> Role:

@@ -31,21 +31,22 @@ class Ways:
     no_proxy: str | None = None
 
 
-def route_for(ways: Ways, name: str, url: str) -> tuple[Route, str | None]:
-    """The route to hop ``name`` at ``url``, and the environment variable whose proxy it takes."""
+def route_for(ways: Ways, name: str, url: str) -> Route:
+    """The route to hop ``name`` at ``url``."""
     parts = urlsplit(url)
     port = parts.port or _DEFAULT_PORTS[parts.scheme.lower()]
     route = replace(ways.route, connect_to=_dialled(ways, name, parts.hostname or "", port))
     if parts.scheme.lower() == "h2c":
         route = replace(route, http_version=HttpVersion.PRIOR_KNOWLEDGE)
     if ways.proxy is not None:
-        bypassed = _bypassed(parts.netloc, ways.no_proxy)
-        return (route if bypassed else replace(route, proxy=ways.proxy)), None
+        if _bypassed(parts.netloc, ways.no_proxy):
+            return route
+        return replace(route, proxy=ways.proxy, proxy_source="--proxy")
     found = None if route.unix_socket else _environment_proxy(parts.scheme, parts.netloc, ways)
     if found is None:
-        return route, None
+        return route
     variable, proxy = found
-    return replace(route, proxy=proxy), variable
+    return replace(route, proxy=proxy, proxy_source=variable)
 
 
 def plain_url(url: str) -> str:

@@ -24,9 +24,37 @@ def _of_hop(judgement: HopJudgement) -> Iterable[Finding]:
             judgement.cached,
             "ask in a way that is not cached: POST, a nonce, or Cache-Control: no-cache",
         )
+    if judgement.streams:
+        yield from _of_route(name, judgement.streams[0], judgement.hop.target)
     streams = [run.stream for run in judgement.runs]
     if streams:
         yield from _of_stream(name, streams[0])
+
+
+def _of_route(name: str, stream: Stream, target: str) -> Iterable[Finding]:
+    """Hops that nobody named but that the answer came through."""
+    proxy, source = stream.request.proxy, stream.request.proxy_source
+    if proxy is not None:
+        yield Finding(
+            "forward-proxy",
+            Severity.NOTE,
+            name,
+            "streaming-rhythm",
+            f"asked through the forward proxy {proxy} (from {source}): it is a hop of this path, "
+            "and was not measured by itself",
+            f"{source}: {proxy}",
+            "--noproxy '*' goes without it",
+        )
+    if stream.request.target.partition("://")[2] != target.partition("://")[2]:
+        yield Finding(
+            "redirected",
+            Severity.NOTE,
+            name,
+            "other",
+            f"redirected to {stream.request.target}: that is what was measured",
+            f"Location: {stream.request.target}",
+            None,
+        )
 
 
 def _of_stream(name: str, stream: Stream) -> Iterable[Finding]:

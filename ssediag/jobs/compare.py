@@ -15,6 +15,7 @@ from ssediag.diagnose.attempts import failure_of
 from ssediag.diagnose.diagnosis import diagnose, judge
 from ssediag.diagnose.experiments import Question, next_question
 from ssediag.diagnose.hops import HopJudgement
+from ssediag.jobs.redirect import MAX_REDIRECT_COUNT, redirected, same_place
 from ssediag.jobs.targets import Plan, Target
 from ssediag.model.diagnosis import Diagnosis
 from ssediag.model.stream import Stream
@@ -117,21 +118,30 @@ def _is_due(target: Target, streams: Sequence[Stream], run: int, plan: Plan) -> 
 
 
 def _record(session: _Session, target: Target, run: int, experiment: str | None = None) -> None:
-    """Capture one run and take it apart."""
+    """Capture one run, redirects followed, and take it apart."""
     plan = session.plan
     if target.request is None or session.stop.is_set():
         return
-    recording = capture(
-        target.hop,
-        target.request,
-        plan.limits,
-        run=run,
-        experiment=experiment,
-        route=target.route,
-        stop=session.stop,
-        watch=Unwrapper(plan.dialect),
-    )
-    stream = unwrap(recording, dialect=plan.dialect, with_data=plan.with_data)
+    request = target.request
+    route = target.route
+    for _ in range(MAX_REDIRECT_COUNT + 1):
+        recording = capture(
+            target.hop,
+            request,
+            plan.limits,
+            run=run,
+            experiment=experiment,
+            route=route,
+            stop=session.stop,
+            watch=Unwrapper(plan.dialect),
+        )
+        stream = unwrap(recording, dialect=plan.dialect, with_data=plan.with_data)
+        following = redirected(request, stream)
+        if following is None or session.stop.is_set():
+            break
+        if not same_place(request.url, following.url):
+            route = replace(route, connect_to=None, unix_socket=None)
+        request = following
     session.streams.append(stream)
     session.observe(stream)
 

@@ -10,15 +10,11 @@ from ssediag.model.stream import Stream
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One hop: live with a request and a route to it, or recorded with the streams of a file.
-
-    ``proxy_variable`` is the environment variable whose proxy the route takes, if one does.
-    """
+    """One hop: live with a request and a route to it, or recorded with the streams of a file."""
 
     hop: Hop
     request: Request | None = None
     route: Route = field(default_factory=Route)
-    proxy_variable: str | None = None
     recorded: tuple[Stream, ...] = ()
 
 

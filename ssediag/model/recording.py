@@ -108,12 +108,18 @@ class Phases:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """The request as it may be shown: secrets in the target and in headers are masked."""
+    """The request as it may be shown: secrets in the target and in headers are masked.
+
+    ``proxy`` is the forward proxy it went through, ``proxy_source`` where that was named (an
+    option or an environment variable).
+    """
 
     method: str
     target: str
     headers: tuple[tuple[str, str], ...] = ()
     body_bytes: int = 0
+    proxy: str | None = None
+    proxy_source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
