@@ -19,9 +19,11 @@ from ssediag.model.mechanism import (
 )
 
 _ENTRY_KEYS = frozenset(
-    "id name verdict precedence summary what why sign tell_apart replaces parameters signature fix"
-    .split()
-)  # fmt: skip
+    {
+        *("id", "name", "verdict", "precedence", "summary", "what", "why", "sign", "tell_apart"),
+        *("replaces", "parameters", "signature", "fix"),
+    }
+)
 _FIX_KEYS = frozenset({"product", "text", "config", "proof", "source"})
 _SIGNATURE_KEYS = frozenset({"confidence", "condition"})
 

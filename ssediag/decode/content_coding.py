@@ -1,180 +1,157 @@
 """Undo content codings piece by piece, so that it shows which read made which text decodable.
 
-RFC 9110 8.4, RFC 1952 (gzip: members may follow one another), RFC 1950 / 1951 (deflate). A
-decoder that breaks keeps what came before and leaves a note; nothing is raised.
+RFC 9110 8.4. A decoder that breaks keeps what came before and leaves a note; nothing is raised.
+gzip members and Zstandard frames may follow one another (RFC 1952 2.2, RFC 8878 3.1).
 """
 
-import zlib
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
-PIECE_BYTES = 1024 * 1024
+from ssediag.decode.coding_members import (
+    GZIP_MAGIC,
+    Member,
+    MemberError,
+    brotli_maker,
+    deflate_member,
+    gzip_member,
+    zstandard_maker,
+)
+
 MAX_PLAIN_BYTES = 64 * 1024 * 1024
-_GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_WINDOW = 16 + zlib.MAX_WBITS
+_MAX_CODING_COUNT = 4
+_BLOCK_BYTES = 16 * 1024  # members copy what they leave, so they are not given more at once
 
 
-class _Zlib:
-    """gzip (member after member) or deflate (with or without the zlib wrapper)."""
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A coding by its name: how many bytes tell how to ``begin`` a member, and how many follow."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._decoder: Any = None
-        self._first = b""
-        self.finished = False
-        self.ended_member = False
+    name: str
+    begin: Callable[[bytes], Member]
+    needed_bytes: int = 1
+    many_members: bool = False
+
+
+class _Coding:
+    """One coding that is being undone; ``note`` says why it is not, or no longer."""
+
+    def __init__(self, kind: _Kind) -> None:
         self.note: str | None = None
+        self._kind = kind
+        self._member: Member | None = None
+        self._pending = b""  # too few bytes to begin a member by
+        self._ended_count = 0
+        self._plain_bytes = 0
 
-    def feed(self, data: bytes) -> list[bytes]:
-        pieces: list[bytes] = []
-        while data and self.note is None:
-            if self._decoder is None:
-                data = self._begin(data)
-                if self._decoder is None:
-                    break
-            try:
-                piece = self._decoder.decompress(data, PIECE_BYTES)
-            except zlib.error:
-                self._break(any_output=bool(pieces) or self.finished)
-                break
-            self.finished = False
-            if piece:
-                pieces.append(piece)
-            data = self._decoder.unconsumed_tail
-            if self._decoder.eof:
-                data = self._decoder.unused_data
-                self._decoder = None
-                self.finished = True
-                if self._name != "gzip":
-                    break
-        return pieces
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The text that ``data`` makes decodable, made as it is asked for."""
+        data, self._pending = self._pending + data, b""
+        while self.note is None and (data or (self._member and self._member.has_more)):
+            if self._member is None:
+                if len(data) < self._kind.needed_bytes:
+                    self._pending = data
+                    return
+                self._begin(data)
+                continue
+            text, data = self._step(self._member, data)
+            self._plain_bytes += len(text)
+            if self._plain_bytes > MAX_PLAIN_BYTES:
+                self.note = f"more than {MAX_PLAIN_BYTES} bytes of text: the rest was not decoded"
+            elif text:
+                yield text
 
-    def _begin(self, data: bytes) -> bytes:
-        """Choose the decoder by the first two bytes, once they are here; returns what to decode."""
-        data = self._first + data
-        self._first = b""
-        if len(data) < len(_GZIP_MAGIC):
-            self._first = data
-            return b""
-        if self._name == "gzip":
-            if data[:2] != _GZIP_MAGIC:
-                trailing = self.finished
-                self.note = (
-                    "bytes after the last gzip member"
-                    if trailing
-                    else "Content-Encoding says gzip, the bytes are not"
-                )
-                return b""
-            self._decoder = zlib.decompressobj(_GZIP_WINDOW)
-        else:  # a zlib header is a multiple of 31 with method 8 (RFC 1950 2.2)
-            wrapped = data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0  # noqa: PLR2004
-            self._decoder = zlib.decompressobj(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
-        return data
+    def _begin(self, data: bytes) -> None:
+        is_gzip = data.startswith(GZIP_MAGIC) or self._kind.name != "gzip"
+        if self._ended_count and not (self._kind.many_members and is_gzip):
+            self.note = f"bytes after the end of the {self._kind.name} data"
+        elif not is_gzip:
+            self.note = "Content-Encoding says gzip, the bytes are not"
+        else:
+            self._member = self._kind.begin(data)
 
-    def _break(self, *, any_output: bool) -> None:
-        self.note = f"broken {self._name} data" + (" after some text" if any_output else "")
-
-    def finish(self) -> None:
-        if self.note is None and (self._decoder is not None or self._first):
-            self.note = f"the {self._name} coding is unfinished: data are missing"
-
-
-class _Library:
-    """A coding of a package that may be missing: brotli or zstandard."""
-
-    def __init__(self, name: str, step: Callable[[bytes], bytes]) -> None:
-        self._name = name
-        self._step = step
-        self.note: str | None = None
-
-    def feed(self, data: bytes) -> list[bytes]:
-        if self.note is not None:
-            return []
+    def _step(self, member: Member, data: bytes) -> tuple[bytes, bytes]:
         try:
-            piece = self._step(data)
-        except Exception:  # noqa: BLE001  # why: each package raises an error class of its own
-            self.note = f"broken {self._name} data"
-            return []
-        return [piece[at : at + PIECE_BYTES] for at in range(0, len(piece), PIECE_BYTES)]
+            text, data = member.step(data)
+        except MemberError as error:
+            self.note = f"broken {self._kind.name} data"
+            return error.text, b""
+        if member.ended:
+            self._member = None
+            self._ended_count += 1
+        return text, data
 
     def finish(self) -> None:
-        """These packages do not say whether their data ended."""
-
-
-class _Opaque:
-    """A coding that cannot be undone."""
-
-    def __init__(self, note: str) -> None:
-        self.note: str | None = note
-
-    def feed(self, _data: bytes) -> list[bytes]:
-        return []
-
-    def finish(self) -> None:
-        """Nothing was begun."""
-
-
-_Step = _Zlib | _Library | _Opaque
+        """The body is over: a member that has not ended is unfinished."""
+        if self.note is None and self._ended_count and self._pending:
+            self.note = f"bytes after the end of the {self._kind.name} data"
+        elif self.note is None and (self._member or self._pending):
+            self.note = f"the {self._kind.name} coding is unfinished: data are missing"
 
 
 class ContentDecoder:
-    """Undoes the codings of a Content-Encoding header, the last applied first."""
+    """Undoes the codings of a Content-Encoding header, the last applied first.
+
+    ``coding`` names them as applied, None for identity.
+    """
 
     def __init__(self, header: str | None) -> None:
         names = [name.strip().lower() for name in (header or "").split(",")]
         applied = [name for name in names if name and name != "identity"]
         self.coding = ", ".join(applied) or None
-        self._steps = [_step(name) for name in reversed(applied)]
-        self._plain_bytes = 0
-        self._overflow: str | None = None
+        self._codings: list[_Coding] = []
+        self._unknown: str | None = None
+        if len(applied) > _MAX_CODING_COUNT:
+            self._unknown = f"{len(applied)} content codings on top of each other"
+            return
+        for name in reversed(applied):
+            kind = _kind(name)
+            if isinstance(kind, str):
+                self._unknown = kind
+                return
+            self._codings.append(_Coding(kind))
 
     @property
     def notes(self) -> list[str]:
         """What could not be undone, a clause each."""
-        notes = [step.note for step in self._steps if step.note is not None]
-        return notes + ([self._overflow] if self._overflow else [])
+        notes = [coding.note for coding in self._codings if coding.note is not None]
+        return notes if self._unknown is None else [self._unknown, *notes]
 
-    def feed(self, data: bytes) -> list[bytes]:
-        """The text that became decodable, in pieces of at most 1 MiB."""
-        pieces = [data] if data else []
-        for step in self._steps:
-            pieces = [plain for piece in pieces for plain in step.feed(piece)]
-        return [piece for piece in pieces if self._fits(piece)]
-
-    def _fits(self, piece: bytes) -> bool:
-        self._plain_bytes += len(piece)
-        if self._steps and self._plain_bytes > MAX_PLAIN_BYTES:
-            self._overflow = f"more than {MAX_PLAIN_BYTES} bytes of text: the rest was not decoded"
-            return False
-        return True
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """The text that became decodable, in pieces of a few MiB at most, made on demand."""
+        if not data or self._unknown is not None:
+            return ()
+        pieces: Iterable[bytes] = (data,)
+        for coding in self._codings:
+            pieces = _through(coding, pieces)
+        return pieces
 
     def finish(self) -> None:
         """The body is over: a coding that has not ended is unfinished."""
-        for step in self._steps:
-            step.finish()
+        for coding in self._codings:
+            coding.finish()
 
 
-def _step(name: str) -> _Step:
-    name = {"x-gzip": "gzip"}.get(name, name)
-    if name in {"gzip", "deflate"}:
-        return _Zlib(name)
-    maker = {"br": _brotli, "zstd": _zstandard}.get(name)
-    if maker is None:
-        return _Opaque(f"content coding {name!r} is unknown")
-    try:
-        return _Library(name, maker())
-    except ImportError:
-        return _Opaque(f"content coding {name} cannot be decoded here: install ssediag[codings]")
+def _through(coding: _Coding, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    for piece in pieces:
+        for begin in range(0, len(piece), _BLOCK_BYTES):
+            yield from coding.feed(piece[begin : begin + _BLOCK_BYTES])
+            if coding.note is not None:
+                return
 
 
-def _brotli() -> Callable[[bytes], bytes]:
-    process: Callable[[bytes], bytes] = import_module("brotli").Decompressor().process
-    return process
-
-
-def _zstandard() -> Callable[[bytes], bytes]:
-    decompress: Callable[[bytes], bytes] = (
-        import_module("zstandard").ZstdDecompressor().decompressobj().decompress
-    )
-    return decompress
+def _kind(name: str) -> _Kind | str:
+    """What undoes the coding ``name``, or why nothing here does."""
+    missing = f"content coding {name} cannot be decoded here: install ssediag[codings]"
+    match name:
+        case "gzip" | "x-gzip":  # one and the same: RFC 9110 8.4.1.3
+            return _Kind("gzip", gzip_member, len(GZIP_MAGIC), many_members=True)
+        case "deflate":
+            return _Kind(name, deflate_member, 2)
+        case "br":
+            brotli = brotli_maker()
+            return missing if brotli is None else _Kind(name, brotli)
+        case "zstd":
+            zstandard = zstandard_maker()
+            return missing if zstandard is None else _Kind(name, zstandard, many_members=True)
+        case _:
+            return f"content coding {name[:40]!r} is unknown"

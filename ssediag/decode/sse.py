@@ -25,6 +25,9 @@ class EventStreamDecoder:
     frozen object. ``comments`` are ``(text, ends)``, ``retries`` ``(milliseconds, begins)``.
     ``last_id`` is the one in force. A line or an event above ``max_event_bytes`` is dropped and
     counted in ``dropped_count``. The caller may clear the lists at any time.
+
+    ``late_line_feed`` is the offset of the latest line feed that came a piece after its carriage
+    return, -1 for none: it belongs to what ended there, though nobody waited for it.
     """
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
@@ -32,6 +35,7 @@ class EventStreamDecoder:
         self.comments: list[tuple[bytes, int]] = []
         self.retries: list[tuple[int, int]] = []
         self.last_id = b""
+        self.late_line_feed = -1
         self.dropped_count = 0
         self._max_event_bytes = max_event_bytes
         self._offset = 0  # of the first byte held, or of the next one to come
@@ -84,6 +88,7 @@ class EventStreamDecoder:
             self._skip_line_feed = False
             if piece[:1] == b"\n":
                 piece = piece[1:]
+                self.late_line_feed = self._offset
                 self._offset += 1
         if self._in_long_line:
             return self._leave_long_line(piece)

@@ -16,22 +16,42 @@ from ssediag.model.stream import (
     Ending,
     EventTable,
     Framing,
+    Head,
     ReadTable,
     Stream,
 )
 
+_PROTOCOLS = frozenset({"http/1.1", "h2"})
+_OURS = frozenset({Closing.STOPPED, Closing.TIMED_OUT})
+_FRAME_TYPE_BYTES = 4
+_FIRST_FRAME_TYPES = b"\x04\x07\x01"  # SETTINGS, GOAWAY; HEADERS where a recording begins late
+
 
 class Unwrapper:
-    """Feed it the reads of a connection in order; ask for ``event_count`` at any time."""
+    """Feed it the reads of a connection in order; ask for ``event_count`` at any time.
 
-    def __init__(self, dialect: str = "auto", *, with_data: bool = False) -> None:
+    ``dialect`` is an id of the table or ``auto``. ``protocol`` is ``h2`` or ``http/1.1``; None
+    lets the first bytes tell. ``method`` is the request's: an answer to HEAD has no body.
+    """
+
+    def __init__(
+        self,
+        dialect: str = "auto",
+        *,
+        with_data: bool = False,
+        protocol: str | None = None,
+        method: str = "GET",
+    ) -> None:
         self.http: Http1Decoder | Http2Decoder | None = None
         self.coding = ContentDecoder(None)
         self.body = EventBody(dialect, with_data=with_data)
         self.body_bytes: list[int] = []
         self.plain_bytes: list[int] = []
+        self._method = method
         self._beginning = b""
         self._headed = False
+        if protocol is not None:
+            self.http = Http2Decoder() if protocol == "h2" else Http1Decoder(method)
 
     @property
     def event_count(self) -> int:
@@ -48,42 +68,49 @@ class Unwrapper:
                 self._count(0, 0)
                 return
         body = self.http.feed(read_index, data)
-        self._take_head()
-        plain = self.coding.feed(body)
-        self._count(len(body), sum(map(len, plain)))
-        for piece in plain:
+        if not self._headed and self.http.head is not None:
+            self._begin_body(self.http.head)
+        plain_bytes = 0
+        for piece in self.coding.feed(body):
+            plain_bytes += len(piece)
             self.body.feed(piece)
+        self._count(len(body), plain_bytes)
 
     def _count(self, body_bytes: int, plain_bytes: int) -> None:
         self.body_bytes.append(body_bytes)
         self.plain_bytes.append(plain_bytes)
 
     def _choose(self, data: bytes) -> bytes:
-        """Tell HTTP/1 from HTTP/2 by the first bytes: a server's preface is a SETTINGS frame."""
-        self._beginning += data
-        if len(self._beginning) < len(b"HTTP/") and b"HTTP/".startswith(self._beginning):
-            return b""
-        settings = self._beginning[:1] == b"\0" and self._beginning[3:4] in {b"\4", b"\7", b"\1"}
-        if self._beginning[:1] == b"\0" and len(self._beginning) < 4:  # noqa: PLR2004 - the type
-            return b""
-        self.http = Http2Decoder() if settings else Http1Decoder()
-        return self._beginning
+        """Tell HTTP/1 from HTTP/2 by the first bytes; returns what to feed the one chosen.
 
-    def _take_head(self) -> None:
-        """Prepare for the body once the final head is here."""
-        if self._headed or self.http is None or self.http.head is None:
-            return
+        A server's first frame is SETTINGS, or GOAWAY if it refuses, both on stream 0; the type
+        is its fourth byte, and none of these is as long as to need the first one.
+        """
+        beginning = self._beginning = self._beginning + data
+        may_be_frame = beginning[:1] in {b"\0", b""}
+        if may_be_frame and len(beginning) < _FRAME_TYPE_BYTES:
+            return b""
+        is_http2 = may_be_frame and beginning[3] in _FIRST_FRAME_TYPES
+        self.http = Http2Decoder() if is_http2 else Http1Decoder(self._method)
+        return beginning
+
+    def _begin_body(self, head: Head) -> None:
+        """Prepare for the body, now that the final head is here."""
         self._headed = True
-        head = self.http.head
         self.coding = ContentDecoder(head.header("content-encoding"))
         self.body.begin(head.status, head.header("content-type"))
 
-    def finish(self) -> None:
-        """The connection is over."""
-        if self.http is not None:
-            self.http.finish()
-        self.coding.finish()
-        self.body.finish()
+    def finish(self, *, stopped: bool = False) -> None:
+        """The connection is over. What is missing is no defect if it is we who ``stopped``."""
+        whole = not stopped or (self.http is not None and self.http.complete)
+        if self.http is None and self._beginning:
+            self.http = Http1Decoder(self._method)
+            self.http.feed(0, self._beginning)
+        if whole:
+            if self.http is not None:
+                self.http.finish()
+            self.coding.finish()
+        self.body.finish(whole=whole)
 
     def places(self, offsets: Iterable[int]) -> tuple[int, ...]:
         """The reads that brought the bytes at ``offsets`` of the decoded body."""
@@ -112,9 +139,7 @@ class Unwrapper:
             first_read=self.places(body.begins),
             data_read=self.places_of_ends(body.says),
             dispatch_read=self.places_of_ends(body.ends),
-            size_bytes=tuple(
-                end - begin for begin, end in zip(body.begins, body.ends, strict=True)
-            ),
+            size_bytes=tuple(body.size_bytes),
             text_bytes=tuple(body.text_bytes),
             token_count=tuple(body.token_counts),
             data=None if body.datas is None else tuple(body.datas),
@@ -123,10 +148,15 @@ class Unwrapper:
 
 def unwrap(recording: Recording, *, dialect: str = "auto", with_data: bool = False) -> Stream:
     """Take a recording apart. Never raises for what is in it: defects become ``notes``."""
-    unwrapper = Unwrapper(dialect, with_data=with_data)
+    unwrapper = Unwrapper(
+        dialect,
+        with_data=with_data,
+        protocol=recording.protocol if recording.protocol in _PROTOCOLS else None,
+        method=recording.request.method,
+    )
     for index, read in enumerate(recording.reads):
         unwrapper.feed(index, read.data)
-    unwrapper.finish()
+    unwrapper.finish(stopped=recording.closing in _OURS)
     http, body = unwrapper.http, unwrapper.body
     return Stream(
         hop=recording.hop,
@@ -174,10 +204,11 @@ def _ending(http: Http1Decoder | Http2Decoder | None, recording: Recording) -> E
     """How the response ended: its framing's own end first, then what the connection did."""
     if http is not None and http.complete:
         return Ending.COMPLETE
-    if http is not None and (http.broken or _gave_up_on_framing(recording)):
-        return Ending.NO_LAST_CHUNK
     if isinstance(http, Http2Decoder) and http.reset:
         return Ending.RESET
+    defect = http is not None and (http.broken or _gave_up_on_framing(recording))
+    if http is not None and defect and recording.closing is not Closing.RESET:
+        return Ending.SHORT if http.framing is Framing.LENGTH else Ending.NO_LAST_CHUNK
     match recording.closing:
         case Closing.FIN | Closing.FINISHED:
             return _closed_early(None if http is None else http.framing)

@@ -58,5 +58,9 @@ def _fix(fix: Fix) -> Iterator[str]:
 
 def _wrapped(text: str, first: str, rest: str) -> str:
     return textwrap.fill(
-        " ".join(text.split()), _WIDTH, initial_indent=first, subsequent_indent=rest
+        " ".join(text.split()),
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,  # X-Accel-Buffering is one word to whoever copies it
     )

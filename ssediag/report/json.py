@@ -23,7 +23,12 @@ SCHEMA_VERSION = 1
 
 def json_report(diagnosis: Diagnosis, context: Context) -> str:
     """The report as indented JSON. Times are milliseconds; what is absent is null."""
-    return json.dumps(json_document(diagnosis, context), indent=2, ensure_ascii=True)
+    return json_text(json_document(diagnosis, context), indent=2)
+
+
+def json_text(document: dict[str, Any], *, indent: int | None = None) -> str:
+    """``document`` as JSON of printable ASCII, fit for a terminal: json itself leaves DEL as is."""
+    return json.dumps(document, indent=indent, ensure_ascii=True).replace("\x7f", "\\u007f")
 
 
 def json_document(diagnosis: Diagnosis, context: Context) -> dict[str, Any]:

@@ -1,12 +1,11 @@
 """JSON Lines: a line per event of every run, and the report as the last line."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ssediag.model.diagnosis import Context, Diagnosis
 from ssediag.model.stream import Stream
-from ssediag.report.json import json_document
+from ssediag.report.json import json_document, json_text
 
 
 def jsonl_report(
@@ -15,8 +14,8 @@ def jsonl_report(
     """The lines, without their ends. ``data`` is there only if it was kept."""
     for stream in streams:
         for index in range(len(stream.events)):
-            yield json.dumps(_event(stream, index), ensure_ascii=True)
-    yield json.dumps({"summary": json_document(diagnosis, context)}, ensure_ascii=True)
+            yield json_text(_event(stream, index))
+    yield json_text({"summary": json_document(diagnosis, context)})
 
 
 def _event(stream: Stream, index: int) -> dict[str, Any]:

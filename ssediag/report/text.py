@@ -4,44 +4,45 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from io import StringIO
 
-from rich.cells import cell_len
 from rich.console import Console
-from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
 from ssediag.model.diagnosis import (
-    Alternative,
     Context,
     Culprit,
     Diagnosis,
+    Finding,
     FoundMechanism,
     HopResult,
     Origin,
     Severity,
+    StepResult,
 )
 from ssediag.model.mechanism import Fix, Verdict
-from ssediag.report.headline import headline
-from ssediag.report.timeline import axis, strip
+from ssediag.report.headline import headline, reason_of
+from ssediag.report.hop_table import STYLES, arrivals, hop_table, inherits
 from ssediag.report.wording import (
+    brief,
     clean,
+    counted,
     duration_text,
     evidence_clauses,
-    number_text,
+    listed,
     parameter_text,
+    sentence,
 )
 
-_STYLES = {
-    Verdict.STREAMS: "green",
-    Verdict.BURSTS: "red",
-    Verdict.HELD: "red",
-    Verdict.CUT: "red",
-    Verdict.BROKEN: "red",
-    Verdict.NOT_MEASURED: "yellow",
-    Verdict.INCONCLUSIVE: "yellow",
-}
-_NARROW = 72
-_GAP = 2
+_FAULTS = frozenset({Verdict.BURSTS, Verdict.HELD, Verdict.CUT, Verdict.BROKEN})
+# Mechanisms that are no fault of the path (the contract's table of verdicts).
+_NO_FAULT = frozenset({"source-batching", "source-stall", "packet-loss", "probe-lag"})
+_LONGEST_QUOTE = 100  # characters of what a server said
+_MOST_HEADERS = 6
+_KEPT = "\N{NO-BREAK SPACE}"  # no line ends here; printed as a plain space
+_SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: ""}
+_IN_ASCII = str.maketrans(
+    {"–": "-", "…": "...", "·": "|", "→": "->", "±": "+-", "µ": "u", "×": "x"}
+)
 
 
 def text_report(
@@ -54,7 +55,7 @@ def text_report(
 ) -> str:
     """The report, ``width`` columns wide, ending in a line end.
 
-    ``unicode`` False draws with ASCII only. Nothing that came from the network can control the
+    ``unicode`` False gives ASCII only. Nothing that came from the network can control the
     terminal: every such text is cleaned.
     """
     console = Console(
@@ -72,35 +73,39 @@ def text_report(
     with console.capture() as captured:
         for part in _parts(diagnosis, context, width, unicode=unicode):
             console.print(part, soft_wrap=isinstance(part, Text))
-    lines = captured.get().splitlines()
+    lines = captured.get().split("\n")
     text = "\n".join(line if color else line.rstrip() for line in lines).strip("\n") + "\n"
     return text if unicode else _ascii(text)
 
 
 def _ascii(text: str) -> str:
-    """The drawing characters in ASCII; other text keeps what it can."""
-    table = {"–": "-", "…": "...", "·": "|", "→": "->", "±": "+-", "µ": "u", "×": "x", "─": "-"}
-    return "".join(table.get(letter, letter) for letter in text)
+    """Drawing characters as their likes in ASCII, all others as escapes."""
+    return text.translate(_IN_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
 def _parts(
     diagnosis: Diagnosis, context: Context, width: int, *, unicode: bool
 ) -> Iterator[Text | Table]:
-    yield _wrapped(headline(diagnosis), width, style=_style(diagnosis.verdict, bold=True))
-    yield Text()
-    yield _table(diagnosis.hops, width)
-    yield from _timeline(diagnosis.hops, width, unicode=unicode)
-    yield from _failures(diagnosis.hops, width)
+    style = f"bold {STYLES[diagnosis.verdict]}"
+    yield _wrapped(headline(diagnosis), width, style=style)
+    if not _nothing_to_show(diagnosis):
+        yield Text()
+        yield hop_table(diagnosis.hops, width)
+        if any(inherits(result) for result in diagnosis.hops):
+            yield _wrapped("(in brackets: already so when it arrived there)", width, style="dim")
+        yield from arrivals(diagnosis.hops, width, unicode=unicode)
+        yield from _failures(diagnosis.hops, width)
     yield from _why(diagnosis, width)
     yield from _fixes(diagnosis, width)
-    yield from _notes(diagnosis, width)
+    yield from _findings(diagnosis, width)
     yield from _list("Not observable", diagnosis.not_observable, width)
     yield Text()
     yield _wrapped(_cost(diagnosis, context), width, style="dim")
 
 
-def _style(verdict: Verdict, *, bold: bool = False) -> str:
-    return ("bold " if bold else "") + _STYLES[verdict]
+def _nothing_to_show(diagnosis: Diagnosis) -> bool:
+    """One hop, and that was not measured: the headline has said it all."""
+    return len(diagnosis.hops) <= 1 and diagnosis.verdict is Verdict.NOT_MEASURED
 
 
 def _wrapped(text: str, width: int, *, first: str = "", rest: str = "", style: str = "") -> Text:
@@ -113,91 +118,18 @@ def _wrapped(text: str, width: int, *, first: str = "", rest: str = "", style: s
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return Text(lines, style=style)
+    return Text(lines.replace(_KEPT, " "), style=style)
 
 
 def _title(text: str) -> Text:
     return Text("\n" + text, style="bold")
 
 
-def _table(hops: Sequence[HopResult], width: int) -> Table:
-    """A row per hop, the instance first. Names give way before numbers and verdicts do."""
-    headers = ["#", "hop", "verdict", "first", "gap p50", "ev/burst", "bursts", "product"]
-    rows = [_row(result) for result in hops]
-    columns = zip(headers, *_plain(rows), strict=True)
-    widths = [max(cell_len(text) for text in column) for column in columns]
-    if width < _NARROW:
-        headers.pop()
-    spare = width - sum(widths[: len(headers)]) - _GAP * (len(headers) - 1)
-    for place, least in ((7, 8), (1, 8)):
-        if place < len(headers) and spare < 0:
-            cut = min(-spare, max(widths[place] - least, 0))
-            widths[place] -= cut
-            spare += cut
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
-    for header, column in zip(headers, widths, strict=False):
-        right = header not in {"hop", "verdict", "product"}
-        table.add_column(
-            header,
-            justify="right" if right else "left",
-            width=column,
-            no_wrap=True,
-            overflow="ellipsis",
-        )
-    for row in rows:
-        table.add_row(*row[: len(headers)])
-    return table
-
-
-def _plain(rows: Sequence[Sequence[Text]]) -> list[list[str]]:
-    return [[cell.plain for cell in row] for row in rows]
-
-
-def _row(result: HopResult) -> list[Text]:
-    metrics = result.metrics
-    return [
-        Text(str(result.hop.position)),
-        Text(clean(result.hop.name)),
-        Text(_verdict_word(result), style=Style.parse(_style(result.verdict))),
-        Text(_duration(metrics.first_event_ns)),
-        Text(_duration(metrics.gap_ns_p50)),
-        Text(_number(metrics.events_per_burst_p50)),
-        Text(_number(metrics.burst_count)),
-        Text(clean(result.product.name) if result.product else "–"),
-    ]
-
-
-def _verdict_word(result: HopResult) -> str:
-    """The verdict; a fault that came from further in is marked as such."""
-    faults = [found for found in result.mechanisms if found.origin is Origin.HERE]
-    inherited = result.mechanisms and not faults and result.verdict is not Verdict.STREAMS
-    return f"({result.verdict.value})" if inherited else result.verdict.value
-
-
-def _duration(ns: int | None) -> str:
-    return "–" if ns is None else duration_text(ns)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else number_text(value)
-
-
-def _timeline(hops: Sequence[HopResult], width: int, *, unicode: bool) -> Iterator[Text]:
-    """The arrivals of every hop on one time axis."""
-    shown = [result for result in hops if result.arrivals_ns]
-    if not shown:
-        return
-    span_ns = max(result.arrivals_ns[-1] for result in shown)
-    names = max(len(clean(result.hop.name)) for result in shown)
-    names = min(names, 16)
-    cells = width - names - 3
-    yield _title("Arrivals (height: events in that moment)")
-    for result in shown:
-        name = clean(result.hop.name)[:names].ljust(names)
-        cell = strip(result.arrivals_ns, span_ns, cells, unicode=unicode)
-        line = Text(f"  {name} ")
-        yield line.append(cell, style=_style(result.verdict))
-    yield Text(" " * (names + 3) + axis(duration_text(span_ns), cells), style="dim")
+def _list(title: str, lines: Sequence[str], width: int) -> Iterator[Text]:
+    if lines:
+        yield _title(title)
+    for line in lines:
+        yield _wrapped(line, width, first="  - ", rest="    ")
 
 
 def _failures(hops: Sequence[HopResult], width: int) -> Iterator[Text]:
@@ -206,118 +138,140 @@ def _failures(hops: Sequence[HopResult], width: int) -> Iterator[Text]:
     if lost:
         yield _title("Not measured")
     for result in lost:
-        for attempt in result.attempts[:1]:
-            stage = "ok" if attempt.outcome is None else attempt.outcome.value
-            line = f"{result.hop.name}: {stage}: {attempt.reason or 'no reason known'}"
-            yield _wrapped(line, width, first="  ", rest="    ", style="yellow")
+        line = f"{result.hop.name}: {brief(reason_of(result), _LONGEST_QUOTE)}"
+        yield _wrapped(line, width, first="  - ", rest="    ", style=STYLES[result.verdict])
 
 
 def _why(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
+    """Where it happens, and what the verdict stands on."""
     culprit = diagnosis.culprit
-    if culprit is None:
-        return
-    yield _title("Why")
-    yield _bullet(_between(culprit), width)
-    for sentence in culprit.because:
-        yield _bullet(sentence, width)
-    found = _guilty(diagnosis, culprit)
-    clauses = [] if found is None else evidence_clauses(found.evidence)
-    if clauses:
-        yield _bullet("; ".join(clauses) + ".", width)
+    if culprit is not None:
+        yield from _list("Why", list(_reasons(diagnosis, culprit)), width)
+
+
+def _reasons(diagnosis: Diagnosis, culprit: Culprit) -> Iterator[str]:
+    if culprit.inner is None:
+        yield f"It happens at {culprit.hop} or behind it."
+    else:
+        yield (
+            f"It happens between {culprit.inner} and {culprit.hop}; a hop that was not measured "
+            "may sit there."
+        )
+    yield from culprit.because
+    for result, found in _found(diagnosis):
+        if (result.hop.name, found.id) == (culprit.hop, culprit.mechanism):
+            yield from filter(None, [_evidence(result, found)])
+    for step in diagnosis.steps:
+        if (step.inner, step.outer) == (culprit.inner, culprit.hop):
+            yield from _changes(diagnosis, step)
     for tried in diagnosis.experiments:
         if tried.decided:
-            yield _bullet(f"Experiment {tried.name}: {tried.decided}.", width)
+            yield f"Experiment {tried.name}: {tried.decided}."
     if culprit.alternatives:
-        yield _bullet(_alternatives(culprit.alternatives), width)
+        named = [f"{one.mechanism} ({one.confidence:.2f})" for one in culprit.alternatives]
+        yield f"Also possible: {listed(named)}."
 
 
-def _between(culprit: Culprit) -> str:
-    if culprit.inner is None:
-        return f"It happens at {culprit.hop} or behind it."
-    return (
-        f"It happens between {culprit.inner} and {culprit.hop}; a hop that was not measured may "
-        "sit there."
-    )
+def _changes(diagnosis: Diagnosis, step: StepResult) -> Iterator[str]:
+    """What else the guilty step did: it made the reader wait, and it left its headers."""
+    outer = next(result for result in diagnosis.hops if result.hop.name == step.outer)
+    added_ns = step.added_first_event_ns
+    if added_ns is not None and added_ns > (outer.metrics.floor_ns or 0):
+        yield f"The first event comes {duration_text(added_ns)} later than at {step.inner}."
+    if step.headers_added and outer.product is None:
+        names = listed([brief(name, _LONGEST_QUOTE) for name in step.headers_added[:_MOST_HEADERS]])
+        yield f"Headers that only {step.outer} sends: {names}."
 
 
-def _alternatives(alternatives: Sequence[Alternative]) -> str:
-    named = ", ".join(f"{other.mechanism} ({other.confidence:.2f})" for other in alternatives)
-    return f"Also possible: {named}."
-
-
-def _guilty(diagnosis: Diagnosis, culprit: Culprit) -> FoundMechanism | None:
+def _found(diagnosis: Diagnosis) -> Iterator[tuple[HopResult, FoundMechanism]]:
     for result in diagnosis.hops:
-        if result.hop.name == culprit.hop:
-            return next((one for one in result.mechanisms if one.id == culprit.mechanism), None)
-    return None
+        for found in result.mechanisms:
+            yield result, found
+
+
+def _evidence(result: HopResult, found: FoundMechanism) -> str:
+    return sentence(evidence_clauses(found.evidence, result.metrics.floor_ns))
+
+
+def _is_fault(result: HopResult, found: FoundMechanism) -> bool:
+    """Whether ``found`` is a fault that works at this hop and was not allowed."""
+    here = found.origin is Origin.HERE and found.id not in _NO_FAULT
+    return here and result.verdict in _FAULTS
 
 
 def _fixes(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
-    """What to change, for every fault that works at its hop."""
-    for result in diagnosis.hops:
-        for found in result.mechanisms:
-            if found.origin is Origin.HERE and found.fixes and result.verdict in _STYLES:
-                yield from _fix_block(result, found, width)
+    """What to change, for every fault; nothing while nobody is found guilty."""
+    if diagnosis.culprit is None:
+        return
+    for result, found in _found(diagnosis):
+        if found.fixes and _is_fault(result, found):
+            yield from _fix_block(result, found, width)
 
 
 def _fix_block(result: HopResult, found: FoundMechanism, width: int) -> Iterator[Text]:
-    if _STYLES[result.verdict] != "red":
-        return
     product = result.product
-    who = f"{product.name}, by {product.because}" if product else "a hop without a name"
-    title = f"What to change at {result.hop.name} ({who})"
+    because = brief(product.because, _LONGEST_QUOTE) if product else ""
+    who = f"{product.name}, by {because}" if product else "a hop without a name"
     yield Text()
-    yield _wrapped(title, width, style="bold")
+    yield _wrapped(f"What to change at {result.hop.name} ({who})", width, style="bold")
     detail = parameter_text(found)
-    yield _wrapped(f"{found.id}{': ' + detail if detail else ''}", width, first="  ")
+    yield _wrapped(f"{found.id}: {detail}" if detail else found.id, width, first="  ")
     for fix in found.fixes:
         yield from _fix(fix, width)
 
 
 def _fix(fix: Fix, width: int) -> Iterator[Text]:
-    proof = f"[{fix.proof.value}: {fix.source}]"
+    """The advice, what to paste (never wrapped, so that it stays right), and its source."""
     yield _wrapped(fix.text, width, first="  ", rest="  ")
     if fix.config is not None:
         yield Text(textwrap.indent(fix.config, "      "), style="cyan")
+    proof = f"[{fix.proof.value}: {fix.source}]"
     yield _wrapped(proof, width, first="  ", rest="  ", style="dim")
 
 
-def _notes(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
-    """Findings besides the rhythm, and mechanisms that are no fault."""
-    lines = [
-        f"{result.hop.name}: {found.id}: {'; '.join(evidence_clauses(found.evidence))}"
-        for result in diagnosis.hops
-        for found in result.mechanisms
-        if _STYLES[result.verdict] != "red" and found.origin is Origin.HERE
+def _findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
+    """What else was seen: mechanisms that are no fault, then findings besides the rhythm."""
+    notes = [
+        _note(result, found)
+        for result, found in _found(diagnosis)
+        if found.origin is Origin.HERE
+        and (diagnosis.culprit is None or not _is_fault(result, found))
     ]
+    if notes or diagnosis.findings:
+        yield _title("Also seen")
+    for note in notes:
+        yield _wrapped(note, width, first="  - ", rest="    ")
     for finding in diagnosis.findings:
-        mark = "" if finding.severity is Severity.NOTE else f"{finding.severity.value}: "
-        said = f"{mark}{finding.summary}"
-        evidence = "" if finding.evidence in finding.summary else f" ({finding.evidence})"
-        where = "" if finding.hop is None else f"{finding.hop}: "
-        lines.append(f"{where}{said}{evidence}" + (f" → {finding.fix}" if finding.fix else ""))
-    yield from _list("Notes", lines, width)
+        yield from _finding(finding, width)
 
 
-def _list(title: str, lines: Sequence[str], width: int) -> Iterator[Text]:
-    if lines:
-        yield _title(title)
-    for line in lines:
-        yield _bullet(line, width)
+def _note(result: HopResult, found: FoundMechanism) -> str:
+    detail = parameter_text(found)
+    said = _evidence(result, found)
+    return f"{result.hop.name}: {found.id}{', ' + detail if detail else ''}. {said}".rstrip()
 
 
-def _bullet(text: str, width: int) -> Text:
-    return _wrapped(text, width, first="  - ", rest="    ")
+def _finding(finding: Finding, width: int) -> Iterator[Text]:
+    where = "" if finding.hop is None else f"{finding.hop}: "
+    quote = brief(finding.evidence, _LONGEST_QUOTE)
+    evidence = "" if finding.evidence in finding.summary else f" ({quote})"
+    line = f"{where}{finding.severity.value} {finding.id}: {finding.summary}{evidence}"
+    style = _SEVERITY_STYLES[finding.severity]
+    yield _wrapped(line, width, first="  - ", rest="    ", style=style)
+    if finding.fix is not None:
+        yield _wrapped(f"→ {finding.fix}", width, first="    ", rest="      ")
 
 
 def _cost(diagnosis: Diagnosis, context: Context) -> str:
+    """What it took, and how exact it is; the parts stay whole where a line must end."""
     cost = diagnosis.cost
     runs = max((result.metrics.run_count for result in diagnosis.hops), default=0)
     floors = [result.metrics.floor_ns for result in diagnosis.hops if result.metrics.floor_ns]
-    bar = f", ±{duration_text(max(floors))}" if floors else ""
-    return (
-        f"{runs} {'run' if runs == 1 else 'runs'} × {len(diagnosis.hops)} "
-        f"{'hop' if len(diagnosis.hops) == 1 else 'hops'}, {cost.request_count} requests, "
-        f"{cost.token_count} tokens, {duration_text(cost.elapsed_ns)} · {context.clock} clock{bar}"
-        f" · ssediag {context.version}"
+    took = (
+        f"{counted(runs, 'run')} × {counted(len(diagnosis.hops), 'hop')}",
+        counted(cost.request_count, "request"),
+        counted(cost.token_count, "token"),
+        duration_text(cost.elapsed_ns),
     )
+    clock = f"{context.clock} clock" + (f" ±{duration_text(max(floors))}" if floors else "")
+    return " · ".join(part.replace(" ", _KEPT) for part in (", ".join(took), clock))

@@ -5,22 +5,31 @@ from collections.abc import Sequence
 
 from ssediag.model.diagnosis import Evidence, FoundMechanism, Unit
 from ssediag.model.stream import Stream
+from ssediag.report.phrases import PHRASES, SILENT, VALUE_PHRASES
 
+_NS_PER_US = 1_000
 _NS_PER_MS = 1_000_000
 _NS_PER_SECOND = 1_000_000_000
-# Characters that reorder what a terminal shows: Unicode bidirectional controls.
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# A decimal of a median count that rounds away says nothing.
+_VISIBLE_DECIMAL = 0.05
+_ENDINGS = ("_ns", "_bytes", "_events", "_count", "_share", "_ratio")
+# Control, format (bidirectional overrides are there), surrogate and private characters, and the
+# line and paragraph separators: all that may move a cursor, reorder a line or start a new one.
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def clean(text: str) -> str:
     """``text`` from the network, fit for a terminal: controls become visible escapes."""
-    return "".join(_visible(letter) for letter in text)
+    return "".join(
+        ascii(letter)[1:-1] if unicodedata.category(letter) in _UNSAFE else letter
+        for letter in text
+    )
 
 
-def _visible(letter: str) -> str:
-    if letter in _BIDI or unicodedata.category(letter) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}:
-        return ascii(letter)[1:-1]
-    return letter
+def brief(text: str, length: int) -> str:
+    """``text`` cleaned and cut to ``length`` characters: a peer may send a header of any size."""
+    said = clean(text)
+    return said if len(said) <= length else said[: length - 1] + "…"
 
 
 def milliseconds(ns: float) -> float:
@@ -35,25 +44,34 @@ def seconds(ns: float) -> float:
 
 def duration_text(ns: float) -> str:
     """Three significant digits in the unit that suits: ``53 µs``, ``20.1 ms``, ``1.35 s``."""
-    size = abs(ns)
-    if size < _NS_PER_MS:
-        return f"{_three(ns / 1000)} µs"
-    if size < _NS_PER_SECOND:
-        return f"{_three(ns / _NS_PER_MS)} ms"
+    for unit, size in (("µs", _NS_PER_US), ("ms", _NS_PER_MS)):
+        rounded = float(f"{ns / size:.3g}")
+        if abs(rounded) < 1000:  # noqa: PLR2004 - from a thousand on the next unit suits
+            return f"{rounded:g} {unit}" if rounded else "0 ms"
     return f"{_three(ns / _NS_PER_SECOND)} s"
+
+
+def _three(value: float) -> str:
+    """Three significant digits, never as a power of ten."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004 - as above
+
+
+def gap_text(ns: float, floor_ns: int | None) -> str:
+    """A duration; below the error bar ``floor_ns`` only that it is below."""
+    if floor_ns is not None and 0 <= ns < floor_ns:
+        return f"<{duration_text(floor_ns)}"
+    return duration_text(ns)
 
 
 def number_text(value: float) -> str:
     """A count without a false decimal: ``13``, ``13.5``."""
-    return str(round(value)) if abs(value - round(value)) < 0.05 else f"{value:.1f}"  # noqa: PLR2004
+    whole = abs(value - round(value)) < _VISIBLE_DECIMAL
+    return str(round(value)) if whole else f"{value:.1f}"
 
 
-def _three(value: float) -> str:
-    if value == 0:
-        return "0"
-    digits = max(0, 2 - len(str(int(abs(value)))) + 1)
-    text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def counted(count: float, noun: str) -> str:
+    """``1 run``, ``3 runs``."""
+    return f"{number_text(count)} {noun}{'' if number_text(count) == '1' else 's'}"
 
 
 def value_text(value: float | str, unit: Unit) -> str:
@@ -62,58 +80,61 @@ def value_text(value: float | str, unit: Unit) -> str:
         return clean(value)
     match unit:
         case Unit.NS:
-            return duration_text(value)
+            said = duration_text(value)
         case Unit.BYTES:
-            return f"{number_text(value)} bytes"
+            said = counted(value, "byte")
+        case Unit.EVENTS:
+            said = counted(value, "event")
         case Unit.SHARE:
-            return f"{value:.0%}"
-        case Unit.EVENTS | Unit.COUNT:
-            return number_text(value)
+            said = f"{value:.0%}"
+        case Unit.COUNT:
+            said = number_text(value)
         case Unit.RATIO | Unit.WORD:
-            return f"{value:.2g}"
+            said = f"{value:.2g}"
+    return said
 
 
-# What a fact says in a report; facts that only a machine cares for have no phrase.
-_PHRASES = {
-    "first_event_share": "the first event comes at {} of the stream's time",
-    "largest_burst_share": "{} of all events come in one burst",
-    "gap_p50_ns": "median gap between events {}",
-    "per_burst_events": "{} events in a burst",
-    "multi_share": "{} of the events come in company",
-    "split_share": "{} of the bursts end in the middle of an event",
-    "regular_bytes_share": "{} of the bursts have the same size",
-    "burst_bytes": "{} in a burst",
-    "period_variation_share": "the period varies by {}",
-    "first_burst_events": "{} events in the first burst",
-    "later_multi_share": "after it {} of the events come in company",
-    "identity_rhythm": "asked for no coding, its rhythm is: {}",
-    "coding": "the answer is coded: {}",
-    "coded_always": "compresses even when asked not to: {}",
-    "tokens_per_event_ratio": "{} tokens in an event",
-    "longest_gap_ns": "a silence of {}",
-    "catch_up_events": "{} events at its end",
-    "ending": "ended on the wire: {}",
-    "terminator": "the dialect's terminator came: {}",
-    "error_event": "an error event: {}",
-    "coding_unfinished": "the content coding never ended: {}",
-    "idle_end": "silence until the limit: {}",
-    "looks_like": "what came instead: {}",
-    "undated_share": "{} of the gaps could not be dated",
-    "known_size": "bursts end with the event that fills a block of a known size: {}",
-    "known_period": "the period is that of a known timer: {}",
-}
+def evidence_text(evidence: Evidence, floor_ns: int | None = None) -> str | None:
+    """One clause for one fact; None for those that only a machine cares for.
+
+    ``floor_ns`` is the error bar: a duration below it is only said to be below.
+    """
+    fact = evidence.fact
+    whole = VALUE_PHRASES.get((fact, str(evidence.value)))
+    if whole is not None or fact in SILENT:
+        return whole
+    said = value_text(evidence.value, evidence.unit)
+    if evidence.unit is Unit.NS and not isinstance(evidence.value, str):
+        said = gap_text(evidence.value, floor_ns).replace("<", "below ")
+    phrase = PHRASES.get(fact)
+    if phrase is None:
+        return f"{_plain_name(fact)}: {said}"
+    if phrase.startswith("{} of"):
+        said = {"100%": "all", "0%": "none"}.get(said, said)
+    return phrase.format(said)
 
 
-def evidence_text(evidence: Evidence) -> str | None:
-    """One clause for one fact; None for facts that say nothing to a reader."""
-    phrase = _PHRASES.get(evidence.fact)
-    return None if phrase is None else phrase.format(value_text(evidence.value, evidence.unit))
+def _plain_name(fact: str) -> str:
+    """A fact's name without its unit: readable, if not pretty."""
+    ending = next((one for one in _ENDINGS if fact.endswith(one)), "")
+    return clean(fact.removesuffix(ending).replace("_", " "))
 
 
-def evidence_clauses(evidence: Sequence[Evidence]) -> list[str]:
+def evidence_clauses(evidence: Sequence[Evidence], floor_ns: int | None = None) -> list[str]:
     """The clauses of several facts, each once."""
-    said = [clause for item in evidence if (clause := evidence_text(item)) is not None]
-    return list(dict.fromkeys(said))
+    said = [evidence_text(item, floor_ns) for item in evidence]
+    return list(dict.fromkeys(clause for clause in said if clause is not None))
+
+
+def sentence(clauses: Sequence[str]) -> str:
+    """Clauses as one sentence; empty if there are none."""
+    said = "; ".join(clauses)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def listed(words: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def parameter_text(mechanism: FoundMechanism) -> str:
@@ -121,7 +142,7 @@ def parameter_text(mechanism: FoundMechanism) -> str:
     values = dict(mechanism.parameters)
     parts = []
     if "bytes" in values:
-        parts.append(f"{number_text(values['bytes'])} bytes")
+        parts.append(counted(values["bytes"], "byte"))
     if "period_ns" in values:
         parts.append(f"every {duration_text(values['period_ns'])}")
     if "after_ns" in values:
@@ -141,4 +162,4 @@ def attempt_line(stream: Stream) -> str:
         status = "no answer" if stream.head is None else f"status {stream.head.status}, no event"
         return f"{name}: {status}"
     took = duration_text(stream.phases.closed_ns or 0)
-    return f"{name}: {count} events in {took}, {stream.ending.value}"
+    return f"{name}: {counted(count, 'event')} in {took}, {stream.ending.value}"

@@ -3,15 +3,17 @@
 from ssediag.decode.dialects import openai_chat, sse_plain
 from ssediag.decode.dialects.reading import Dialect
 
+FALLBACK = sse_plain.DIALECT
+"""What any stream can be read as."""
+
 DIALECTS: dict[str, Dialect] = {
-    dialect.name: dialect for dialect in (openai_chat.DIALECT, sse_plain.DIALECT)
+    dialect.name: dialect for dialect in (openai_chat.DIALECT, FALLBACK)
 }
 """In the order in which a stream's first event is held against them; the last takes any."""
 
 
-def recognise(kind: bytes, data: bytes) -> Dialect:
-    """The dialect that the first event of a stream speaks."""
-    for dialect in DIALECTS.values():
-        if dialect.recognises(kind, data):
-            return dialect
-    return sse_plain.DIALECT
+def recognise(kind: bytes, data: bytes) -> Dialect | None:
+    """The dialect of a stream by an event; None if that one could come in any stream."""
+    if not data or kind.lower() in sse_plain.KEEPALIVES:
+        return None
+    return next((each for each in DIALECTS.values() if each.recognises(kind, data)), FALLBACK)

@@ -12,23 +12,29 @@ from ssediag.decode.dialects.reading import Dialect, Reading
 from ssediag.model.stream import EventKind
 
 _ERROR_TEXT_LENGTH = 200
+# SGLang, llama.cpp and LiteLLM say the first; vLLM 0.32 and Ollama the second.
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
+_TEXT_KINDS = frozenset({EventKind.TOKEN, EventKind.REASONING, EventKind.TOOL})
 
 
 def recognises(kind: bytes, data: bytes) -> bool:
-    """Whether the first event is a chat completion chunk, or an error in its place."""
-    if kind:
+    """Whether the first event is a chat completion chunk, or an error in its place.
+
+    Azure begins with filter results, in a chunk without a name and without choices.
+    """
+    if kind or not data.startswith(b"{"):
         return False
-    if b'"chat.completion.chunk"' in data:
+    if b'"chat.completion.chunk"' in data or data[1:].lstrip().startswith(b'"error"'):
         return True
-    return data.startswith(b"{") and b'"choices"' in data and b'"delta"' in data
+    return b'"choices"' in data and (b'"delta"' in data or b'"prompt_filter_results"' in data)
 
 
 def read(kind: bytes, data: bytes, counted: int) -> Reading:
     """Read one chunk; ``counted`` are the completion tokens that earlier usage objects told."""
-    if data == b"[DONE]":
+    if data.startswith(b"[DONE]"):  # as OpenAI's own client tests it
         return Reading(EventKind.END)
     try:
-        document = json.loads(data)
+        document = json.loads(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return Reading(EventKind.OTHER)
     if not isinstance(document, dict):
@@ -41,17 +47,15 @@ def read(kind: bytes, data: bytes, counted: int) -> Reading:
 def _chunk(document: Mapping[str, Any], counted: int) -> Reading:
     usage = _usage_tokens(document)
     choice = _first_choice(document)
-    if choice is None:
-        kind = EventKind.OTHER if usage is None else EventKind.USAGE
-        return Reading(kind, usage_tokens=usage)
     delta = choice.get("delta")
-    delta = delta if isinstance(delta, dict) else {}
-    kind, text = _text(delta)
+    kind, text = _text(delta if isinstance(delta, dict) else {})
     reason = choice.get("finish_reason")
+    if kind is EventKind.OTHER and usage is not None and not reason:
+        kind = EventKind.USAGE
     return Reading(
         kind=kind,
         text_bytes=len(text.encode("utf-8", "surrogatepass")),
-        token_count=_token_count(choice, usage, counted),
+        token_count=_token_count(choice, kind, usage, counted),
         usage_tokens=usage,
         finish_reason=reason if isinstance(reason, str) else None,
     )
@@ -62,20 +66,31 @@ def _text(delta: Mapping[str, Any]) -> tuple[EventKind, str]:
     content = delta.get("content")
     if isinstance(content, str) and content:
         return EventKind.TOKEN, content
-    for name in ("reasoning_content", "reasoning"):
+    for name in _REASONING_FIELDS:
         thought = delta.get(name)
         if isinstance(thought, str) and thought:
             return EventKind.REASONING, thought
-    if delta.get("tool_calls") or delta.get("function_call"):
-        return EventKind.TOOL, ""
+    calls = delta.get("tool_calls") or delta.get("function_call")
+    if calls:
+        return EventKind.TOOL, _arguments(calls)
     return (EventKind.ROLE if "role" in delta else EventKind.OTHER), ""
 
 
-def _first_choice(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _arguments(calls: Any) -> str:
+    """The text of tool calls: their arguments, as far as this chunk brings them."""
+    texts = []
+    for call in calls if isinstance(calls, list) else [calls]:
+        function = call.get("function", call) if isinstance(call, dict) else None
+        text = function.get("arguments") if isinstance(function, dict) else None
+        texts.append(text if isinstance(text, str) else "")
+    return "".join(texts)
+
+
+def _first_choice(document: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = document.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         return choices[0]
-    return None
+    return {}
 
 
 def _usage_tokens(document: Mapping[str, Any]) -> int | None:
@@ -84,8 +99,13 @@ def _usage_tokens(document: Mapping[str, Any]) -> int | None:
     return count if isinstance(count, int) and count >= 0 else None
 
 
-def _token_count(choice: Mapping[str, Any], usage: int | None, counted: int) -> int | None:
-    """What the event itself says: its token ids, its log probabilities, or the usage's growth."""
+def _token_count(
+    choice: Mapping[str, Any], kind: EventKind, usage: int | None, counted: int
+) -> int | None:
+    """What the event itself says: its token ids, its log probabilities, or the usage's growth.
+
+    A usage object that comes only at the end tells of the whole stream, not of its own event.
+    """
     ids = choice.get("token_ids")
     if isinstance(ids, list):
         return len(ids)
@@ -93,7 +113,9 @@ def _token_count(choice: Mapping[str, Any], usage: int | None, counted: int) -> 
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if isinstance(content, list) and content:
         return len(content)
-    return usage - counted if usage is not None and usage >= counted else None
+    return (
+        usage - counted if kind in _TEXT_KINDS and usage is not None and usage >= counted else None
+    )
 
 
 def error_text(document: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from ssediag.decode.dialects.reading import Dialect, Reading
 from ssediag.model.stream import EventKind
 
-_KEEPALIVES = frozenset({b"ping", b"keepalive", b"keep-alive", b"heartbeat"})
+KEEPALIVES = frozenset({b"ping", b"keepalive", b"keep-alive", b"heartbeat"})
 _ERROR_TEXT_BYTES = 200
 
 
@@ -11,11 +11,13 @@ def read(kind: bytes, data: bytes, _counted: int) -> Reading:
     """Read one event by its name and by whether it says anything."""
     if data == b"[DONE]":
         return Reading(EventKind.END)
-    name = kind.lower()
-    if name in _KEEPALIVES:
-        return Reading(EventKind.KEEPALIVE)
-    if name == b"error":
-        return Reading(EventKind.ERROR, error=data[:_ERROR_TEXT_BYTES].decode("utf-8", "replace"))
+    if kind:
+        name = kind.lower()
+        if name in KEEPALIVES:
+            return Reading(EventKind.KEEPALIVE)
+        if name == b"error":
+            text = data[:_ERROR_TEXT_BYTES].decode("utf-8", "replace")
+            return Reading(EventKind.ERROR, error=text or "an error event without a text")
     return Reading(EventKind.TOKEN if data else EventKind.OTHER, len(data))
 
 
