@@ -143,11 +143,12 @@ class EventBody:
         """The body is over. If not ``whole``, it is we who stopped, and its end is no defect."""
         if self._is_events is None:
             self._decide()
-        if self._decoder.finish() and whole:
+        sample = bytes(self._sample)
+        speaks_events = bool(self.kinds) or begins_like_events(sample)
+        if self._decoder.finish() and whole and speaks_events:
             self.notes.append("the body ends inside an event")
         if self._decoder.dropped_count:
             self.notes.append(f"{self._decoder.dropped_count} lines or events were too large")
-        sample = bytes(self._sample)
         if self._failed:
             self.error = error_message(sample)
         if not self.kinds:

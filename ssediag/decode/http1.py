@@ -14,6 +14,7 @@ MAX_LINE_BYTES = 16 * 1024
 _REFUSED_BYTES = 64  # as many that are no status line need no line end to be refused
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,16})[ \t]*(?:;.*)?", re.DOTALL)
+_PLAIN_SIZE = re.compile(rb"([0-9a-fA-F]{1,8})\r\n")
 _INFORMATIONAL = range(100, 200)
 _SWITCHING = 101
 _MAX_TRAILER_COUNT = 1000  # far beyond any real trailer section
@@ -135,25 +136,26 @@ class Http1Decoder:
         self._left_bytes = body.length_bytes
         if body.note is not None:
             self._note(body.note)
-        match body.framing:
-            case Framing.CHUNKED:
-                self._state = _State.CHUNK_SIZE
-            case Framing.LENGTH if body.length_bytes:
-                self._state = _State.LENGTH
-            case Framing.UNTIL_CLOSE:
-                self._state = _State.UNTIL_CLOSE
-            case _:
-                self._end()
         if body.defect is not None:
-            self.complete = False
             self._break(body.defect)
+        elif body.framing is Framing.CHUNKED:
+            self._state = _State.CHUNK_SIZE
+        elif body.framing is Framing.UNTIL_CLOSE:
+            self._state = _State.UNTIL_CLOSE
+        elif body.length_bytes:
+            self._state = _State.LENGTH
+        else:
+            self._end()
 
     def _step(self, text: bytes, position: int, read_index: int, body: list[bytes]) -> int | None:
         """Take one thing at ``position``; returns where it ends, None when nothing more can be."""
         match self._state:
-            case _State.CHUNK_SIZE | _State.TRAILERS | _State.CHUNK_END:
-                if self._state is _State.CHUNK_SIZE and self._chunk_read < 0:
-                    self._chunk_read = read_index
+            case _State.CHUNK_SIZE:
+                if self._chunk_read < 0:
+                    position = self._take_whole_chunks(text, position, read_index, body)
+                    self._chunk_read = read_index if position < len(text) else -1
+                return self._take_line(text, position)
+            case _State.TRAILERS | _State.CHUNK_END:
                 return self._take_line(text, position)
             case _State.LENGTH | _State.CHUNK:
                 return self._take_counted(text, position, read_index, body)
@@ -164,6 +166,19 @@ class Http1Decoder:
             case _State.HEAD | _State.BROKEN:
                 """Nothing more can be understood."""
         return None
+
+    def _take_whole_chunks(self, text: bytes, position: int, read: int, body: list[bytes]) -> int:
+        """The chunks that are all here and plainly written: most of them. Returns their end."""
+        while (found := _PLAIN_SIZE.match(text, position)) is not None:
+            size, begin = int(found[1], 16), found.end()
+            if not size or text[begin + size : begin + size + 2] != b"\r\n":
+                break
+            body.append(text[begin : begin + size])
+            self._sizes.append(size)
+            self._first_reads.append(read)
+            self._last_reads.append(read)
+            position = begin + size + 2
+        return position
 
     def _take_counted(self, text: bytes, position: int, read_index: int, body: list[bytes]) -> int:
         """A piece of a chunk or of a body whose length is known."""

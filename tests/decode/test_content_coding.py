@@ -24,6 +24,10 @@ def zstd(data: bytes) -> bytes:
     return zstandard.ZstdCompressor().compress(data)
 
 
+def quick_brotli(data: bytes) -> bytes:
+    return brotli.compress(data, quality=1)
+
+
 CODERS: list[tuple[str, Callable[[bytes], bytes]]] = [
     ("gzip", gzip.compress),
     ("x-gzip", gzip.compress),
@@ -98,7 +102,7 @@ def test_what_cannot_be_undone_gives_no_text(header: str, note: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "coder"), [("gzip", gzip.compress), ("br", brotli.compress), ("zstd", zstd)]
+    ("header", "coder"), [("gzip", gzip.compress), ("br", quick_brotli), ("zstd", zstd)]
 )
 def test_a_bomb_stays_small(header: str, coder: Callable[[bytes], bytes]) -> None:
     bomb = coder(bytes(2 * MAX_PLAIN_BYTES))

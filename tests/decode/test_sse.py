@@ -45,6 +45,7 @@ def test_a_shared_case_gives_the_standards_events_however_it_is_cut(case: dict[s
         assert len(events) == len(case["expected"])
         for event, wanted in zip(events, case["expected"], strict=True):
             assert (event["event"], event["id"]) == (wanted["event"], wanted["id"])
+            assert wanted["retry"] == "any" or event["retry"] == wanted["retry"]
             if "data" in wanted:
                 assert event["data"] == wanted["data"]
             else:
@@ -134,3 +135,41 @@ def test_a_line_in_many_pieces_is_joined_once() -> None:
         decoder.feed(b"x" * 50)
     decoder.feed(b"\n\n")
     assert len(decoder.events[0][1]) == 1_000_000
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_the_end_of_a_line_that_was_too_long_is_no_blank_line(size: int) -> None:
+    body = b"data: " + b"x" * 200 + b"\r\ndata: same event\n\ndata: next\n\n"
+    decoder = EventStreamDecoder(max_event_bytes=100)
+    for at in range(0, len(body), size):
+        decoder.feed(body[at : at + size])
+    assert [event[1:] for event in decoder.events] == [(b"next", b"", 226, 236, 238)]
+    assert decoder.dropped_count == 1
+
+
+def test_an_event_of_many_lines_is_bounded_too() -> None:
+    decoder = EventStreamDecoder(max_event_bytes=100)
+    decoder.feed(b"data: 1234\n" * 20 + b"\ndata: next\n\n")
+    assert [event[1] for event in decoder.events] == [b"next"]
+    assert decoder.dropped_count == 1
+
+
+def test_a_late_line_feed_says_where_it_belongs() -> None:
+    decoder = EventStreamDecoder()
+    decoder.feed(b"data: a\r\n\r")
+    assert [event[5] for event in decoder.events] == [10]
+    decoder.feed(b"\ndata: b\r\n\r\n")
+    assert decoder.late_line_feed == 10
+    assert [event[3:] for event in decoder.events] == [(0, 7, 10), (11, 18, 22)]
+
+
+def test_an_event_without_its_blank_line_is_not_one() -> None:
+    for body, is_cut in (
+        (b"data: a\n\n", False),
+        (b"data: a\n", True),
+        (b"da", True),
+        (b": c", False),
+    ):
+        decoder = EventStreamDecoder()
+        decoder.feed(body)
+        assert decoder.finish() is is_cut

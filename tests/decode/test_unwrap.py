@@ -6,10 +6,13 @@ import zlib
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ssediag.decode.unwrap import Unwrapper
 from ssediag.model.recording import Closing
 from ssediag.model.stream import Ending, EventKind, Framing
-from tests.decode.recordings import CHUNKED, HEAD, chunk, taken
+from tests.decode.recordings import CHUNKED, HEAD, HEADERS, SETTINGS, chunk, frame, taken
 
 
 def test_each_event_is_tied_to_the_reads_that_brought_it() -> None:
@@ -170,3 +173,101 @@ def test_texts_are_kept_only_on_request() -> None:
     wire = CHUNKED + chunk(b"data: secret\n\n") + b"0\r\n\r\n"
     assert taken(wire).events.data is None
     assert taken(wire, with_data=True).events.data == ("secret",)
+
+
+def test_an_event_is_as_large_as_its_lines_wherever_they_are_cut() -> None:
+    body = b"data: a\r\n\r\n" * 3
+    head = HEAD + b"\r\n"
+    for cut in range(len(body) + 1):
+        stream = taken(head + body[:cut], body[cut:], closing=Closing.FIN)
+        assert stream.events.size_bytes == (11, 11, 11)
+
+
+def test_a_body_that_we_stopped_reading_has_no_defect_at_its_end() -> None:
+    head = HEAD + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+    coder = zlib.compressobj(wbits=31)
+    piece = coder.compress(b"data: a\n\ndata: b") + coder.flush(zlib.Z_SYNC_FLUSH)
+    unfinished = "the gzip coding is unfinished: data are missing"
+    cut = "the body ends inside an event"
+    for closing, notes in (
+        (Closing.STOPPED, ()),
+        (Closing.TIMED_OUT, ()),
+        (Closing.FIN, (unfinished, cut)),
+        (Closing.RESET, (unfinished, cut)),
+    ):
+        stream = taken(head + chunk(piece), closing=closing)
+        assert len(stream.events) == 1
+        assert stream.notes == notes
+
+
+@pytest.mark.parametrize(
+    ("body", "resemblance"),
+    [(b'{"error": 1}\n', "json"), (b"<html>", "html"), (b"", "empty"), (b": alive\n\n", None)],
+)
+def test_a_label_alone_makes_no_event_stream(body: bytes, resemblance: str | None) -> None:
+    stream = taken(HEAD + b"\r\n" + body, closing=Closing.FIN)
+    assert (stream.looks_like, len(stream.events), stream.notes) == (resemblance, 0, ())
+
+
+def test_chunks_of_text_are_no_events() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+    stream = taken(head, chunk(b"One "), chunk(b"two, data: three"), b"0\r\n\r\n")
+    assert (stream.looks_like, stream.chunks.size_bytes, len(stream.events)) == ("text", (4, 16), 0)
+
+
+def test_an_answer_to_head_has_no_body() -> None:
+    stream = taken(CHUNKED, method="HEAD")
+    assert (stream.framing, stream.ending) == (Framing.NONE, Ending.COMPLETE)
+
+
+def test_a_watch_counts_whole_events_as_they_come_whatever_the_protocol() -> None:
+    for wire in (
+        CHUNKED + chunk(b"data: a\n\ndata: b\n\n"),
+        SETTINGS + HEADERS + frame(0, 0, 1, b"data: a\n\ndata: b\n\n"),
+    ):
+        watch = Unwrapper()
+        counts = []
+        for index in range(len(wire)):
+            watch.feed(index, wire[index : index + 1])
+            counts.append(watch.event_count)
+        assert sorted(set(counts)) == [0, 1, 2]
+        assert counts == sorted(counts)
+
+
+WIRES = st.sampled_from(
+    [CHUNKED, HEAD + b"\r\n", HEAD + b"Content-Encoding: gzip\r\n\r\n", SETTINGS + HEADERS,
+     HEAD + b"Content-Encoding: br\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 ", b""]
+)  # fmt: skip
+FRAGMENTS = st.one_of(
+    st.binary(max_size=20),
+    st.sampled_from(
+        [chunk(b"data: a\n\n"), b"data: {}\n\n", b"9\r\n", b"\r\n", gzip.compress(b"data: a\n\n"),
+         frame(0, 0, 1, b"data: a\n\n"), frame(0, 8, 1, b"\1data: a\n\n\0"),
+         frame(1, 0, 1, b"\x88"), frame(9, 4, 1, b"\x88"), frame(3, 0, 1, b""),
+         frame(7, 0, 0, b"\0\0"), b"0\r\n\r\n"]
+    ),
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    WIRES, st.lists(FRAGMENTS, max_size=8), st.lists(st.integers(0, 400), max_size=4),
+    st.sampled_from(["http/1.1", "h2"]), st.sampled_from(Closing),
+)  # fmt: skip
+def test_no_bytes_raise_and_no_cutting_changes_what_is_found(
+    beginning: bytes, fragments: list[bytes], cuts: list[int], protocol: str, closing: Closing
+) -> None:
+    wire = beginning + b"".join(fragments)
+    places = sorted(min(cut, len(wire)) for cut in cuts)
+    pieces = [
+        wire[begin:end] for begin, end in zip([0, *places], [*places, len(wire)], strict=True)
+    ]
+    whole = taken(wire, closing=closing, protocol=protocol)
+    split = taken(*pieces, closing=closing, protocol=protocol)
+    assert whole.events.kind == split.events.kind
+    assert whole.events.size_bytes == split.events.size_bytes
+    assert whole.chunks.size_bytes == split.chunks.size_bytes
+    assert (whole.notes, whole.ending, whole.looks_like) == (
+        split.notes, split.ending, split.looks_like,
+    )  # fmt: skip
+    assert len(split.reads.body_bytes) == len(split.reads.plain_bytes) == len(pieces)
