@@ -7,15 +7,19 @@ from ssediag.diagnose.attempts import failure_of
 from ssediag.diagnose.facts import Facts
 from ssediag.diagnose.hops import Catalogue, HopJudgement
 from ssediag.diagnose.match import Match, matches
+from ssediag.diagnose.operators import OPERATORS
 from ssediag.diagnose.steps import Fit, fit_step
 from ssediag.measure.quantiles import median
 from ssediag.model.diagnosis import Origin
+from ssediag.model.mechanism import Verdict
 
 # A clean inner hop next to a bursting outer one rules the source out.
 _CLEAN_INNER_BONUS = 0.05
 _CEILING = 0.99
 # Two operators whose predictions lie closer than this are a tie.
 _CLEARLY_BETTER = 0.15
+_MUCH_BETTER = 0.4
+_FITTED_ONLY = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,12 @@ def _link(
 ) -> Link:
     judgement = _not_a_stream(judgement, before, catalogue)
     fit = None if inner is None else fit_step(inner.runs, judgement.runs, _candidates(judgement))
-    rhythm, alternatives = _settle(judgement, inner, fit)
+    rhythm, alternatives = _settle(judgement, inner, fit, catalogue)
     found = [(match, _origin_of_other(match, before)) for match in judgement.others]
     operator = "transparent" if fit is not None and judgement.unsure is None else None
+    if rhythm is not None and _passed_on_from_source(before, fit):
+        found += [(match, Origin.INHERITED) for match in _notes_of(before)]
+        rhythm, alternatives = None, ()
     if rhythm is not None:
         origin = _origin_of_rhythm(before, fit)
         found.append((rhythm, origin))
@@ -83,42 +90,66 @@ def _not_a_stream(
 
 
 def _candidates(judgement: HopJudgement) -> dict[str, float]:
-    """The parameter that each rhythm would have at this hop, as the runs show it."""
-    names = {
-        "full-buffer": None,
-        "size-flush": "burst_bytes",
-        "time-flush": "burst_period_ns",
-        "head-hold": "first_burst_bytes",
+    """The parameter that each rhythm would have at this hop, as the runs show it.
+
+    A held head ends with the event that reaches the limit, so the smallest is nearest to it.
+    """
+    bursts = _numbers(judgement, "burst_bytes")
+    periods = _numbers(judgement, "burst_period_ns")
+    heads = _numbers(judgement, "first_burst_bytes")
+    found = {
+        "full-buffer": 0.0,
+        "size-flush": median(bursts),
+        "time-flush": median(periods),
+        "head-hold": min(heads, default=None),
     }
-    candidates: dict[str, float] = {}
-    for mechanism, fact in names.items():
-        values = [run.facts.get(fact) for run in judgement.runs] if fact else [0.0]
-        numbers = [value for value in values if isinstance(value, int | float)]
-        if numbers:
-            candidates[mechanism] = median(numbers) or 0.0
-    return candidates
+    return {mechanism: value for mechanism, value in found.items() if value is not None}
+
+
+def _numbers(judgement: HopJudgement, fact: str) -> list[float]:
+    values = [run.facts.get(fact) for run in judgement.runs]
+    return [value for value in values if isinstance(value, int | float)]
 
 
 def _settle(
-    judgement: HopJudgement, inner: HopJudgement | None, fit: Fit | None
+    judgement: HopJudgement, inner: HopJudgement | None, fit: Fit | None, catalogue: Catalogue
 ) -> tuple[Match | None, tuple[Match, ...]]:
-    """Let a clean inner hop decide between rhythms that the outer arrivals alone leave open."""
+    """Let a clean inner hop decide between rhythms that the outer arrivals alone leave open.
+
+    An operator that predicts the outer arrivals clearly better than the one that matched takes
+    its place, also when its own signature does not hold: over a source that emits groups, a held
+    head is followed by groups, not by single events.
+    """
     rhythm, alternatives = judgement.rhythm, judgement.alternatives
-    if rhythm is None or inner is None or fit is None or not inner.streams_cleanly:
+    if rhythm is None or rhythm.entry.id not in OPERATORS or inner is None or fit is None:
         return rhythm, alternatives
-    if fit.is_transparent():
+    if not inner.streams_cleanly or fit.is_transparent():
         return rhythm, alternatives
     known = {match.entry.id: match for match in (rhythm, *alternatives)}
-    scores = {key: score for key, score in fit.by_mechanism.items() if key in known}
-    best = min(scores, key=lambda key: scores[key], default=rhythm.entry.id)
-    if scores and scores[best] + _CLEARLY_BETTER < scores.get(rhythm.entry.id, 0.0):
-        known[best], alternatives = (
-            replace(known[best], confidence=max(known[best].confidence, rhythm.confidence)),
-            tuple(match for key, match in known.items() if key != best),
-        )
-        rhythm = known[best]
+    best = min(fit.by_mechanism, key=lambda key: fit.by_mechanism[key])
+    margin = _CLEARLY_BETTER if best in known else _MUCH_BETTER
+    if best != rhythm.entry.id and (
+        fit.by_mechanism[best] + margin < fit.by_mechanism[rhythm.entry.id]
+    ):
+        chosen = known.get(best, Match(catalogue[best], _FITTED_ONLY, ()))
+        alternatives = tuple(match for key, match in known.items() if key != best)
+        rhythm = replace(chosen, confidence=max(chosen.confidence, _FITTED_ONLY))
     sure = min(rhythm.confidence + _CLEAN_INNER_BONUS, _CEILING)
     return replace(rhythm, confidence=sure), alternatives
+
+
+def _passed_on_from_source(before: Link | None, fit: Fit | None) -> bool:
+    """Whether what looks like a rhythm is only what the inner hop, judged clean, sends itself."""
+    if before is None or fit is None or not fit.is_transparent():
+        return False
+    return before.judgement.streams_cleanly
+
+
+def _notes_of(before: Link | None) -> list[Match]:
+    """What the inner hop was found to do without being at fault."""
+    if before is None:
+        return []
+    return [match for match, _ in before.found if match.entry.verdict is Verdict.STREAMS]
 
 
 def _origin_of_rhythm(before: Link | None, fit: Fit | None) -> Origin:

@@ -44,10 +44,17 @@ def _culprit(link: Link, match: Match) -> Culprit:
         hop=link.judgement.hop.name,
         inner=None if link.inner is None else link.inner.hop.name,
         mechanism=match.entry.id,
-        confidence=round(match.confidence, 2),
+        confidence=round(confidence_in(link, match), 2),
         alternatives=_alternatives(link, match),
         because=tuple(_because(link, match)),
     )
+
+
+def confidence_in(link: Link, match: Match) -> float:
+    """How sure we are of ``match``: of a stream that one block could hold, no more than a tie."""
+    if match is link.rhythm and match.entry.id == "full-buffer" and _is_short(link):
+        return min(match.confidence, 1 - _SHORT_STREAM_ALTERNATIVE)
+    return match.confidence
 
 
 def _alternatives(link: Link, match: Match) -> tuple[Alternative, ...]:

@@ -11,7 +11,7 @@ from ssediag.catalogue.load import mechanisms
 from ssediag.catalogue.products import name_product
 from ssediag.diagnose.attempts import attempt_of
 from ssediag.diagnose.chain import Link, link_hops
-from ssediag.diagnose.culprit import culprit_of, swapped
+from ssediag.diagnose.culprit import confidence_in, culprit_of, swapped
 from ssediag.diagnose.experiments import experiments_of
 from ssediag.diagnose.findings import findings_of
 from ssediag.diagnose.hops import HopJudgement, judge_hop
@@ -142,7 +142,7 @@ def _own_headers(
 def _mechanism(link: Link, match: Match, origin: Origin, product: Product | None) -> FoundMechanism:
     return FoundMechanism(
         id=match.entry.id,
-        confidence=round(match.confidence, 2),
+        confidence=round(confidence_in(link, match), 2),
         origin=origin,
         parameters=_parameters(match.entry, link.judgement),
         evidence=match.evidence,

@@ -6,6 +6,7 @@ A fact that cannot be known is None, and no condition holds on it. Names carry t
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import gcd
 
 from ssediag.measure.arrivals import arrivals_of
 from ssediag.measure.cadence import cadence_of
@@ -19,16 +20,17 @@ Value = float | str | None
 Facts = dict[str, Value]
 
 # Block sizes and timers of known products; a burst of about this size or period names a suspect
-# (sizes: nginx pages, requests, Go, TLS records, PHP; timers: Linux delayed ACK, HAProxy,
-# Traefik, Caddy 1, Apache, fabio). Hints for a tie, never proof.
+# (sizes: nginx pages, requests, Go, TLS records, PHP; timers: HAProxy, Traefik, Caddy 1, Apache,
+# fabio). Hints for a tie, never proof.
 KNOWN_SIZES_BYTES = (512, 1024, 1448, 1460, 2048, 4096, 8184, 8192, 16384, 18000, 32768, 65536)
-KNOWN_PERIODS_NS = tuple(ms * 1_000_000 for ms in (40, 50, 100, 200, 250, 500, 1000, 2000, 5000))
+KNOWN_PERIODS_NS = tuple(ms * 1_000_000 for ms in (100, 200, 250, 500, 1000, 2000, 5000))
 
 # Under this much variation a rhythm counts as regular. Three or four bursts of an evenly paced
 # source vary by up to 1.5 % in time (measured: HAProxy's 200 ms timer at 10 ms per token) while
 # their bytes do not vary at all: what is regular in both tells nothing.
 _VARIATION_FLOOR = 0.02
 _FEW = 0.05
+_BLOCKS_TO_COMPARE = 4
 # A stream that is quiet this long when a limit ends the run has stopped, not paused: the shortest
 # idle limit that a user would set is a few seconds.
 _SILENCE_NS = 2_000_000_000
@@ -144,7 +146,7 @@ def _burst_facts(bursts: list[Burst]) -> Facts:
 def _beat_facts(inner: list[Burst], full: list[Burst], cadence: Cadence) -> Facts:
     """What the bursts are regular in: bytes (a block), time (a timer), or neither."""
     sizes = [burst.byte_count for burst in inner]
-    began = [burst.began_ns for burst in inner]
+    began = [burst.began_ns for burst in (inner if len(inner) > 1 else full)]
     periods = [right - left for left, right in pairwise(began)]
     period = median(periods)
     size = median(sizes)
@@ -160,12 +162,21 @@ def _beat_facts(inner: list[Burst], full: list[Burst], cadence: Cadence) -> Fact
         "regular_bytes_share": (
             None if size is None else close_share(sizes, size, max(8.0, size * 0.005))
         ),
+        "common_block_bytes": _common_block(sizes),
         "split_share": (
             sum(burst.splits_event for burst in full[:-1]) / len(full[:-1]) if full[:-1] else None
         ),
         "known_size": _yes(_known_size(size, event)),
         "known_period": _yes(_known_period(period, cadence, inner)),
     }
+
+
+def _common_block(sizes: list[int]) -> int | None:
+    """The largest size that every burst is a whole multiple of; None for few bursts.
+
+    Bursts of chance sizes have no common divisor to speak of.
+    """
+    return gcd(*sizes) if len(sizes) >= _BLOCKS_TO_COMPARE else None
 
 
 def _beat_ratio(bytes_variation: float | None, period_variation: float | None) -> float | None:

@@ -176,9 +176,26 @@ def coding_facts(
     return {
         "coding": coded[0].stream.coding,
         "coded_rhythm": rhythm.entry.id,
-        "identity_rhythm": None if not plain else without.entry.id if without else "none",
+        "identity_rhythm": _without_coding(coded, plain, without),
         "coded_always": "yes" if identity and not plain else "no",
     }
+
+
+def _without_coding(
+    coded: Sequence[RunFacts], plain: Sequence[RunFacts], rhythm: Match | None
+) -> str | None:
+    """The rhythm under identity; "none", or "weaker" where bursts are less than half as large."""
+    if not plain:
+        return None
+    if rhythm is None:
+        return "none"
+    return "weaker" if 2 * _typical_burst(plain) <= _typical_burst(coded) else rhythm.entry.id
+
+
+def _typical_burst(runs: Sequence[RunFacts]) -> float:
+    """Events in the burst that a randomly picked event sits in, over ``runs``."""
+    found = [run.facts.get("typical_burst_events") for run in runs]
+    return median([value for value in found if isinstance(value, int | float)]) or 1.0
 
 
 def _others(runs: Sequence[RunFacts], catalogue: Catalogue) -> tuple[Match, ...]:

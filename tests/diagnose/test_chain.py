@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from ssediag.diagnose.diagnosis import diagnose
-from ssediag.diagnose.operators import Operator, full_buffer, size_flush, time_flush
+from ssediag.diagnose.operators import Operator, full_buffer, head_hold, size_flush, time_flush
 from ssediag.model.diagnosis import Diagnosis, Origin
 from ssediag.model.mechanism import Verdict
 from ssediag.model.recording import Hop, NotMeasured, Stage
 from ssediag.model.stream import Ending, Stream
-from tests.diagnose.tapes import INSTANCE, MS, PROXY, jittery, poisson, stream
+from tests.diagnose.tapes import INSTANCE, MS, PROXY, grouped, jittery, paced, poisson, stream
 
 CDN = Hop("cdn", "http://cdn/", 2)
 
@@ -149,3 +149,23 @@ def test_a_header_that_was_only_passed_on_does_not_name_the_outer_hop() -> None:
     assert result.hops[0].product is not None
     assert result.hops[1].product is None
     assert [fix.product for fix in result.hops[1].mechanisms[0].fixes] == [None]
+
+
+def test_groups_that_the_source_emits_are_not_blamed_on_a_hop_that_passes_them_on() -> None:
+    hops = [
+        [stream(grouped(paced(60), 3), hop=hop, run=run) for run in (1, 2)]
+        for hop in (INSTANCE, PROXY, CDN)
+    ]
+    result = chain(*hops)
+    assert (result.verdict, result.culprit) == (Verdict.STREAMS, None)
+    assert [found.id for found in result.hops[1].mechanisms] == ["source-batching"]
+    assert result.hops[1].mechanisms[0].origin is Origin.INHERITED
+
+
+def test_a_held_head_over_a_source_that_emits_groups_is_still_one() -> None:
+    tapes = [grouped(jittery(run, 90), 3) for run in (1, 2)]
+    inner = [stream(tape, hop=INSTANCE, run=run) for run, tape in enumerate(tapes, 1)]
+    outer = [stream(t, head_hold, 4096, hop=PROXY, run=run) for run, t in enumerate(tapes, 1)]
+    culprit = chain(inner, outer).culprit
+    assert culprit is not None
+    assert (culprit.hop, culprit.mechanism) == ("proxy", "head-hold")

@@ -66,6 +66,10 @@ def test_no_poisson_or_jittery_source_is_ever_called_buffered(seed: int) -> None
         (time_flush, 200 * MS, paced(200, 5), "time-flush"),
         (time_flush, 250 * MS, jittery(8, 100), "time-flush"),
         (time_flush, 500 * MS, poisson(9, 200), "time-flush"),
+        (time_flush, 250 * MS, paced(80, 10), "time-flush"),
+        (threshold_flush, 4096, paced(64, 20, size=250), "size-flush"),
+        (threshold_flush, 4096, paced(300, 2, size=200), "size-flush"),
+        (size_flush, 1024, paced(60, 20, size=2013), "size-flush"),
         (head_hold, 4096, paced(), "head-hold"),
         (head_hold, 4096, jittery(10), "head-hold"),
     ],
@@ -105,6 +109,7 @@ def test_a_short_held_stream_is_a_tie_with_a_block_larger_than_it() -> None:
     assert culprit is not None
     assert culprit.mechanism == "full-buffer"
     assert [other.mechanism for other in culprit.alternatives] == ["size-flush"]
+    assert culprit.confidence == 0.6
     longer = [stream(paced(400, 10, 0, 48), threshold_flush, 4096, run=run) for run in (1, 2)]
     assert found(*longer) == ("size-flush",)
 
@@ -170,6 +175,12 @@ def test_compression_takes_the_place_of_the_rhythm_it_leaves() -> None:
     )
 
 
+def test_a_compressor_is_found_over_a_source_that_emits_groups() -> None:
+    tape = grouped(paced(60), 3)
+    coded = [stream(tape, full_buffer, run=run, coding="gzip") for run in (1, 2)]
+    assert found(*coded, stream(tape, run=3, experiment="identity")) == ("compression",)
+
+
 def test_a_hop_that_holds_under_identity_too_is_no_compressor() -> None:
     coded = [stream(paced(), full_buffer, run=run, coding="gzip") for run in (1, 2)]
     identity = stream(paced(), full_buffer, run=3, experiment="identity")
@@ -192,8 +203,8 @@ def test_an_allowed_mechanism_is_shown_and_is_no_fault() -> None:
 
 
 def test_a_single_run_is_less_sure_than_two() -> None:
-    one = diagnose([stream(paced(), full_buffer)], elapsed_ns=0).culprit
-    two = diagnose([stream(paced(), full_buffer, run=n) for n in (1, 2)], elapsed_ns=0).culprit
+    one = diagnose([stream(paced(), size_flush, 1024)], elapsed_ns=0).culprit
+    two = diagnose([stream(paced(), size_flush, 1024, run=n) for n in (1, 2)], elapsed_ns=0).culprit
     assert one is not None
     assert two is not None
     assert one.confidence < two.confidence
