@@ -20,6 +20,8 @@ _CEILING = 0.99
 _CLEARLY_BETTER = 0.15
 _MUCH_BETTER = 0.4
 _FITTED_ONLY = 0.7
+# Without this many events after it, a held head is no more than a burst.
+_FLOWS_AFTERWARDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ def _candidates(judgement: HopJudgement) -> dict[str, float]:
     """
     bursts = _numbers(judgement, "burst_bytes")
     periods = _numbers(judgement, "burst_period_ns")
-    heads = _numbers(judgement, "first_burst_bytes")
+    flows = min(_numbers(judgement, "later_count"), default=0) >= _FLOWS_AFTERWARDS
+    heads = _numbers(judgement, "first_burst_bytes") if flows else []
     found = {
         "full-buffer": 0.0,
         "size-flush": median(bursts),
