@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ssediag.diagnose.attempts import failure_of
-from ssediag.diagnose.facts import Facts
 from ssediag.diagnose.hops import Catalogue, HopJudgement
 from ssediag.diagnose.match import Match, matches
 from ssediag.diagnose.operators import OPERATORS
 from ssediag.diagnose.steps import Fit, fit_step
+from ssediag.diagnose.vocabulary import Facts
 from ssediag.measure.quantiles import median
 from ssediag.model.diagnosis import Origin
 from ssediag.model.mechanism import Verdict

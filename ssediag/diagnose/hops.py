@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ssediag.diagnose.facts import Facts, RunFacts, run_facts
+from ssediag.diagnose.facts import RunFacts, run_facts
 from ssediag.diagnose.match import Match, matches
+from ssediag.diagnose.vocabulary import Facts
 from ssediag.measure.quantiles import median
 from ssediag.model.mechanism import MechanismEntry, Verdict
 from ssediag.model.recording import Hop

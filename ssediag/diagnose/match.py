@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ssediag.diagnose.facts import Facts, Value, unit_of
+from ssediag.diagnose.vocabulary import Facts, Value, unit_of
 from ssediag.model.diagnosis import Evidence
 from ssediag.model.mechanism import Condition, MechanismEntry, Signature
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ssediag.diagnose.facts import Facts, RunFacts, headers_ns
+from ssediag.diagnose.facts import RunFacts, headers_ns
+from ssediag.diagnose.vocabulary import Facts
 from ssediag.measure.quantiles import quantile, whole_median
 from ssediag.model.diagnosis import Metrics
 from ssediag.model.recording import Clock

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
-from ssediag.diagnose.facts import Facts, RunFacts, cadence_facts
+from ssediag.diagnose.facts import RunFacts
 from ssediag.diagnose.operators import OPERATORS, Departures, Operator
+from ssediag.diagnose.rhythm_facts import cadence_facts
+from ssediag.diagnose.vocabulary import Facts
 from ssediag.measure.arrivals import deliver
 from ssediag.measure.cadence import cadence_of
 from ssediag.measure.quantiles import median

@@ -147,6 +147,7 @@ def test_nginx_in_front_of_haproxy_adds_its_blocks_to_the_beat(instance: start.P
         "tokens=200&tokens_per_event=10&usage=1",
         "stall_after=30&stall_ms=700",
         "gap_ms=2&tokens=300",
+        "gap_ms=15&group=3",
         "event_bytes=4000&tokens=40",
     ],
 )
