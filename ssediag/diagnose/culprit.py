@@ -7,10 +7,9 @@ from ssediag.diagnose.match import Match
 from ssediag.diagnose.verdict import is_fault
 from ssediag.model.diagnosis import Alternative, Culprit, Origin
 
-# A held body up to this size may just be shorter than the block it sits in (the largest block
-# that a known product flushes by: 64 KiB).
-_LARGEST_BLOCK_BYTES = 65_536
-_SHORT_STREAM_ALTERNATIVE = 0.4
+# A held body may just be shorter than the block it sits in: how likely that is for bodies below a
+# page, a TLS record and the largest block that a known product flushes by.
+_BLOCK_ALTERNATIVES = ((4_096, 0.4), (16_384, 0.25), (65_536, 0.1))
 
 
 def culprit_of(links: Sequence[Link], allowed: frozenset[str]) -> Culprit | None:
@@ -51,10 +50,16 @@ def _culprit(link: Link, match: Match) -> Culprit:
 
 
 def confidence_in(link: Link, match: Match) -> float:
-    """How sure we are of ``match``: of a stream that one block could hold, no more than a tie."""
-    if match is link.rhythm and match.entry.id == "full-buffer" and _is_short(link):
-        return min(match.confidence, 1 - _SHORT_STREAM_ALTERNATIVE)
+    """How sure we are of ``match``, less what speaks for a block that holds the whole stream."""
+    if match is link.rhythm and match.entry.id == "full-buffer":
+        return min(match.confidence, 1 - _one_block(link))
     return match.confidence
+
+
+def _one_block(link: Link) -> float:
+    """How likely one block of a size-flush holds the whole body; 0 for a long one."""
+    size = _body_bytes(link)
+    return next((likely for limit, likely in _BLOCK_ALTERNATIVES if size < limit), 0.0)
 
 
 def _alternatives(link: Link, match: Match) -> tuple[Alternative, ...]:
@@ -62,17 +67,13 @@ def _alternatives(link: Link, match: Match) -> tuple[Alternative, ...]:
         return ()
     found = [Alternative(other.entry.id, round(other.confidence, 2)) for other in link.alternatives]
     known = {alternative.mechanism for alternative in found}
-    if match.entry.id == "full-buffer" and "size-flush" not in known and _is_short(link):
-        found.append(Alternative("size-flush", _SHORT_STREAM_ALTERNATIVE))
+    if match.entry.id == "full-buffer" and "size-flush" not in known and _one_block(link):
+        found.append(Alternative("size-flush", _one_block(link)))
     return tuple(found)
 
 
 def _body_bytes(link: Link) -> int:
     return max((sum(run.arrivals.byte_counts) for run in link.judgement.runs), default=0)
-
-
-def _is_short(link: Link) -> bool:
-    return _body_bytes(link) < _LARGEST_BLOCK_BYTES
 
 
 def _because(link: Link, match: Match) -> list[str]:
@@ -86,7 +87,7 @@ def _because(link: Link, match: Match) -> list[str]:
         said.append(f"{link.inner.hop.name} could not be measured, so the step stays wider open.")
     if match is link.rhythm:
         said.append(f"Seen at {hop} in {_agreeing(link, match)} of {runs} runs.")
-    if match.entry.id == "full-buffer" and _is_short(link):
+    if match.entry.id == "full-buffer" and _one_block(link):
         said.append(
             f"The whole body is {_body_bytes(link)} bytes: it would also fit into one block of a "
             "size-flush that large; a longer stream decides."
