@@ -20,7 +20,7 @@ class Receipt:
     process went on, both wall-clock. ``before`` was counted right before the call, with nothing
     in between that could make the thread wait but the scheduler; ``after`` right after it.
     ``wait_ns`` is how long the thread waited for a processor meanwhile, ``lag_ns`` how late this
-    process ran lately by its own measure. ``full`` says that the buffer was filled.
+    process ran lately by its own measure, ``stopped_ns`` how long it was stopped. ``full`` says that the buffer was filled.
     """
 
     data: bytes
@@ -31,6 +31,7 @@ class Receipt:
     after: Counters | None = None
     wait_ns: int | None = None
     lag_ns: int | None = None
+    stopped_ns: int = 0
 
 
 class Dater:
@@ -38,8 +39,9 @@ class Dater:
 
     One segment: exact, its stamp. Several segments: not before the read before, and, if the queue
     was empty when the thread began to wait, not before it was woken: the first segment wakes it,
-    so the rest came within its own delay. Reordered segments carry a stamp from before the gap
-    was filled, so such a read and the next are dated by this process.
+    so the rest came within its own delay, the time that the process was stopped included.
+    Reordered segments carry a stamp from before the gap was filled, so such a read and the next
+    are dated by this process.
     """
 
     def __init__(self, opened_ns: int) -> None:
@@ -66,7 +68,8 @@ class Dater:
         if one_segment:
             return Read(stamp_ns, stamp_ns, Quality.EXACT, receipt.data, segment_count)
         if was_empty and receipt.wait_ns is not None:
-            earliest_ns = max(earliest_ns, stamp_ns - receipt.wait_ns - WAKE_MARGIN_NS)
+            asleep_ns = max(receipt.wait_ns, receipt.stopped_ns) + WAKE_MARGIN_NS
+            earliest_ns = max(earliest_ns, stamp_ns - asleep_ns)
         narrow = stamp_ns - earliest_ns <= WIDEST_BOUNDED_NS
         quality = Quality.BOUNDED if narrow else Quality.UNKNOWN
         return Read(earliest_ns, stamp_ns, quality, receipt.data, segment_count)

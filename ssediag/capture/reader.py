@@ -79,7 +79,7 @@ class Reader:
         steps: tuple[Callable[[], Any], ...] = (count, receive)
         dater = Dater(time.time_ns())
         received_bytes = 0
-        with _OwnDelay(kernel_dated=self._kernel_dated) as delay:
+        with _OwnDelay() as delay:
             while self._wanted and received_bytes < self._max_bytes:
                 try:
                     before, message = tuple(map(call, steps))
@@ -99,6 +99,7 @@ class Reader:
                     after=tcp_info.counters(count()),
                     wait_ns=delay.wait_ns(),
                     lag_ns=delay.lag_ns(),
+                    stopped_ns=delay.stopped_ns(),
                 )
                 self.queue.put(dater.date(receipt))
         return self._end(received_bytes)
@@ -113,13 +114,13 @@ class Reader:
 
 
 class _OwnDelay:
-    """What this thread lost to other threads: for a processor, or, undated, for anything.
+    """What this thread lost: to others, waiting for a processor, and to anything at all.
 
-    A context of the reading thread. Both figures are None where they cannot be had.
+    A context of the reading thread. The wait is None where it cannot be had.
     """
 
-    def __init__(self, *, kernel_dated: bool) -> None:
-        self._heartbeat = None if kernel_dated else Heartbeat()
+    def __init__(self) -> None:
+        self._heartbeat = Heartbeat()
         self._run_queue: int | None = None
         self._waited_ns: int | None = None
         self._cleanup = ExitStack()
@@ -129,8 +130,7 @@ class _OwnDelay:
         if self._run_queue is not None:
             self._cleanup.callback(os.close, self._run_queue)
             self._waited_ns = clock.run_queue_wait_ns(self._run_queue)
-        if self._heartbeat is not None:
-            self._cleanup.enter_context(self._heartbeat)
+        self._cleanup.enter_context(self._heartbeat)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -146,6 +146,10 @@ class _OwnDelay:
             return None
         return self._waited_ns - before_ns
 
-    def lag_ns(self) -> int | None:
-        """How late this process ran lately, where the kernel dates nothing."""
-        return None if self._heartbeat is None else self._heartbeat.lag_ns()
+    def lag_ns(self) -> int:
+        """How late this process ran lately."""
+        return self._heartbeat.lag_ns()
+
+    def stopped_ns(self) -> int:
+        """How long this process was stopped lately."""
+        return self._heartbeat.stopped_ns()

@@ -29,6 +29,14 @@ def test_segments_that_woke_a_sleeping_thread_came_within_its_own_delay() -> Non
     assert read == Read(67_700_000, 70 * MS, Quality.BOUNDED, b"abc", 3)
 
 
+def test_a_process_that_was_stopped_claims_nothing_about_what_came_meanwhile() -> None:
+    counted = {"before": Counters(0, 0, 0), "after": Counters(3, 3, 0)}
+    stopped = Dater(0).date(
+        receipt(b"abc", stamp_ns=70 * MS, wait_ns=0, stopped_ns=60 * MS, **counted)
+    )
+    assert stopped == Read(9_700_000, 70 * MS, Quality.UNKNOWN, b"abc", 3)
+
+
 def test_segments_that_were_queued_already_came_at_any_time_since_the_read_before() -> None:
     dater = Dater(0)
     dater.date(receipt(b"a", stamp_ns=10 * MS, before=Counters(0, 0, 0), after=Counters(1, 1, 0)))
