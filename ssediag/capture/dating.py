@@ -20,7 +20,8 @@ class Receipt:
     process went on, both wall-clock. ``before`` was counted right before the call, with nothing
     in between that could make the thread wait but the scheduler; ``after`` right after it.
     ``wait_ns`` is how long the thread waited for a processor meanwhile, ``lag_ns`` how late this
-    process ran lately by its own measure, ``stopped_ns`` how long it was stopped. ``full`` says that the buffer was filled.
+    process ran lately by its own measure, ``stopped_ns`` how long it was stopped. ``full`` says
+    that the buffer was filled.
     """
 
     data: bytes
