@@ -140,7 +140,7 @@ def _outgoing(request: Request, backend: ProbeBackend) -> httpx.Request:
         outgoing = httpx.Request(
             request.method,
             request.url,
-            headers=list(request.headers),
+            headers=httpx.Headers(list(request.headers), encoding="utf-8"),
             content=request.body,
             extensions={"trace": on_trace},
         )

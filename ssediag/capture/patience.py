@@ -17,7 +17,8 @@ class Watch(Protocol):
     """Whoever follows the events while they come; capture itself decodes nothing.
 
     ``feed`` gets each plaintext read in order, with its index in ``Recording.reads``.
-    ``event_count`` is the number of complete events so far.
+    ``event_count`` is the number of complete events so far. ``feed`` may end the capture by
+    raising HaltError.
     """
 
     @property

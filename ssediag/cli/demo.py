@@ -7,7 +7,7 @@ import typer
 from ssediag.capture.dial import Route
 from ssediag.cli import options
 from ssediag.cli.measuring import run_plan
-from ssediag.cli.output import Output, parse_outputs
+from ssediag.cli.output import make_output
 from ssediag.cli.parse import parse_targets
 from ssediag.cli.route import Ways
 from ssediag.jobs.request import Asked
@@ -37,7 +37,7 @@ def demo(
     color: options.ColorWhen = options.Color.AUTO,
 ) -> None:
     """Find a fault planted in a chain on loopback: no arguments, no root, no network."""
-    shown = Output(format=report_format, files=parse_outputs(output or []), color=color)
+    shown = make_output(report_format, output, color)
     if report_format is options.Format.TEXT:
         typer.echo(_STORY)
     try:

@@ -8,7 +8,7 @@ import typer
 from ssediag.capture.store import RecordingError
 from ssediag.cli import options
 from ssediag.cli.measuring import now, report
-from ssediag.cli.output import CannotWriteError, Output, open_outputs, parse_outputs
+from ssediag.cli.output import CannotWriteError, make_output, open_outputs
 from ssediag.cli.probe import check_allowed
 from ssediag.jobs.diagnose import diagnose_files
 
@@ -25,13 +25,7 @@ def diagnose(
     inconclusive: options.Inconclusive = options.WhenInconclusive.FAIL,
 ) -> None:
     """Diagnose recordings: what --save wrote gives the verdict that it gave then."""
-    shown = Output(
-        format=report_format,
-        files=parse_outputs(output or []),
-        color=color,
-        exit_zero=exit_zero,
-        inconclusive=inconclusive,
-    )
+    shown = make_output(report_format, output, color, exit_zero, inconclusive)
     try:
         open_outputs(shown)
         measurement = diagnose_files(files, check_allowed(allow or []))

@@ -32,7 +32,7 @@ from ssediag.model.recording import Clock
 from ssediag.model.stream import Stream
 from ssediag.report.wording import attempt_line
 
-_SIGNAL_EXIT = 128
+SIGNAL_EXIT = 128
 
 
 def run_plan(plan: Plan, output: Output, save: Path | None) -> tuple[int, Measurement | None]:
@@ -47,10 +47,10 @@ def run_plan(plan: Plan, output: Output, save: Path | None) -> tuple[int, Measur
     except (CannotWriteError, StoreError) as error:
         return _cannot_write(error), None
     began_at = now()
-    with _stop_on_signals() as (stop, received), _progress(output) as observe:
+    with stop_on_signals() as (stop, received), _progress(output) as observe:
         measurement = compare(plan, stop, observe)
     code = report(measurement, output, save, began_at)
-    return (_SIGNAL_EXIT + received[0] if received else code), measurement
+    return (SIGNAL_EXIT + received[0] if received else code), measurement
 
 
 def report(measurement: Measurement, output: Output, save: Path | None, began_at: str) -> int:
@@ -81,12 +81,17 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+def shown_command() -> str:
+    """The command line, secrets masked."""
+    return redact_command(["ssediag", *sys.argv[1:]])
+
+
 def make_context(measurement: Measurement, began_at: str) -> Context:
     """The circumstances of a measurement, for its reports."""
     clocks = {stream.clock for stream in measurement.streams if len(stream.events)}
     return Context(
         version=__version__,
-        command=redact_command(["ssediag", *sys.argv[1:]]),
+        command=shown_command(),
         began_at=began_at,
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -96,7 +101,7 @@ def make_context(measurement: Measurement, began_at: str) -> Context:
 
 
 @contextmanager
-def _stop_on_signals() -> Iterator[tuple[Event, list[int]]]:
+def stop_on_signals() -> Iterator[tuple[Event, list[int]]]:
     """Let the first SIGINT or SIGTERM end the measurement in order, the second one at once."""
     stop, received = Event(), list[int]()
 

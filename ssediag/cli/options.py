@@ -236,6 +236,20 @@ IdleTimeout = Annotated[
         rich_help_panel=_LIMITS,
     ),
 ]
+Follow = Annotated[
+    bool,
+    typer.Option(
+        "--follow",
+        help="Reconnect as a client does, and check what comes for gaps and duplicates.",
+        rich_help_panel=_REQUEST,
+    ),
+]
+Reconnects = Annotated[
+    int | None,
+    typer.Option(
+        "--reconnects", min=0, help="Follow as fetch, at most N retries.", rich_help_panel=_REQUEST
+    ),
+]
 Experiments = Annotated[
     bool,
     typer.Option(

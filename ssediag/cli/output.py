@@ -38,6 +38,23 @@ class Output:
     inconclusive: WhenInconclusive = WhenInconclusive.FAIL
 
 
+def make_output(
+    report_format: Format,
+    files: Sequence[str] | None,
+    color: Color,
+    exit_zero: bool = False,
+    inconclusive: WhenInconclusive = WhenInconclusive.FAIL,
+) -> Output:
+    """The wishes that commands share. Raises typer.BadParameter for an unknown format."""
+    return Output(
+        format=report_format,
+        files=parse_outputs(files or []),
+        color=color,
+        exit_zero=exit_zero,
+        inconclusive=inconclusive,
+    )
+
+
 def parse_outputs(words: Sequence[str]) -> tuple[tuple[Format, Path], ...]:
     """``FORMAT=FILE`` pairs. Raises typer.BadParameter for an unknown format."""
     parsed = []

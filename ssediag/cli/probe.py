@@ -1,5 +1,7 @@
 """``ssediag probe`` and ``ssediag compare``: the same measurement, of one hop or of several."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,8 +10,9 @@ from ssediag.capture.dial import Route
 from ssediag.catalogue.load import mechanisms
 from ssediag.cli import options
 from ssediag.cli.dry_run import dry_run_text
+from ssediag.cli.follow import run_follow
 from ssediag.cli.measuring import run_plan
-from ssediag.cli.output import Output, parse_outputs
+from ssediag.cli.output import make_output
 from ssediag.cli.parse import hop_names, parse_bearers, parse_body, parse_headers, parse_targets
 from ssediag.cli.route import Ways, parse_at, parse_places, parse_proxy, parse_version
 from ssediag.decode.dialects import DIALECTS
@@ -57,6 +60,8 @@ def measure(
     model: options.Model = None,
     max_tokens: options.MaxTokens = None,
     dialect: options.Dialect = "auto",
+    follow: options.Follow = False,
+    reconnects: options.Reconnects = None,
     runs: options.Runs = None,
     max_events: options.MaxEvents = _DEFAULT_MAX_EVENTS,
     timeout: options.Timeout = _DEFAULTS.total_ns,
@@ -92,12 +97,12 @@ def measure(
     ways = Ways(
         route=Route(
             verify=not insecure,
-            ca_file=None if cacert is None else str(cacert),
-            client_cert=None if cert is None else (str(cert), None if key is None else str(key)),
+            ca_file=path_text(cacert),
+            client_cert=None if cert is None else (str(cert), path_text(key)),
             http_version=parse_version(
                 http1=http1, http2=http2, prior_knowledge=http2_prior_knowledge
             ),
-            unix_socket=None if unix_socket is None else str(unix_socket),
+            unix_socket=path_text(unix_socket),
         ),
         places=parse_places(connect_to or [], resolve or []),
         hops=parse_at(at or [], names),
@@ -120,20 +125,20 @@ def measure(
         with_data=with_data,
         allowed=check_allowed(allow or []),
     )
-    shown = Output(
-        format=report_format,
-        files=parse_outputs(output or []),
-        color=color,
-        quiet=quiet,
-        verbose=verbose,
-        exit_zero=exit_zero,
-        inconclusive=inconclusive,
-    )
+    shown = make_output(report_format, output, color, exit_zero, inconclusive)
+    shown = replace(shown, quiet=quiet, verbose=verbose)
     if dry_run:
         typer.echo(dry_run_text(plan))
         return
+    if follow or reconnects is not None:
+        raise typer.Exit(run_follow(plan, shown, save, reconnects))
     code, _ = run_plan(plan, shown, save)
     raise typer.Exit(code)
+
+
+def path_text(path: Path | None) -> str | None:
+    """A path as text, or None."""
+    return None if path is None else str(path)
 
 
 def check_allowed(words: list[str]) -> frozenset[str]:

@@ -1,5 +1,7 @@
 """The decoded body of a response: events in their dialect, or what it is if it has none."""
 
+from collections.abc import Callable
+
 from ssediag.decode.dialects import DIALECTS, FALLBACK, recognise
 from ssediag.decode.dialects.reading import Dialect, Reading
 from ssediag.decode.resemblance import (
@@ -24,9 +26,11 @@ class EventBody:
     ``size_bytes`` includes the whole blank line, however it was cut.
     ``dialect`` is an id of the table, or ``auto``: then the first event that says something
     tells. ``finish_reason``, ``usage_tokens`` and ``error`` are what the dialect read last.
+    ``listener``, where there is one, is shown the event decoder after each piece, when its new
+    events are in the columns and still in its lists. ``last_id`` is the id in force at first.
     """
 
-    def __init__(self, dialect: str, *, with_data: bool) -> None:
+    def __init__(self, dialect: str, *, with_data: bool, last_id: bytes = b"") -> None:
         self.kinds: list[EventKind] = []
         self.begins: list[int] = []
         self.says: list[int] = []
@@ -42,13 +46,14 @@ class EventBody:
         self.looks_like: str | None = None
         self.notes: list[str] = []
         self._dialect: Dialect | None = DIALECTS.get(dialect)
-        self._decoder = EventStreamDecoder()
+        self.listener: Callable[[EventStreamDecoder], None] | None = None
+        self._decoder = EventStreamDecoder(last_id=last_id)
         self._is_events: bool | None = None  # None until it is known
         self._failed = False
         self._ended = False
         self._sample = bytearray()  # of the body's beginning, until an event came
         self._undecided: list[bytes] = []
-        self._counted = 0
+        self._counted: int | None = 0  # tokens; None once text came without a count
         self._content_type = ""
 
     @property
@@ -110,10 +115,12 @@ class EventBody:
         if decoder.events:
             for event in decoder.events:
                 self._take(event)
-            decoder.events.clear()
         if decoder.comments:
             self.comment_ends.extend(end for _, end in decoder.comments)
-            decoder.comments.clear()
+        if self.listener is not None:
+            self.listener(decoder)
+        decoder.events.clear()
+        decoder.comments.clear()
         decoder.retries.clear()
 
     def _take(self, event: SseEvent) -> None:
@@ -138,6 +145,8 @@ class EventBody:
         self.error = reading.error or self.error
         if reading.usage_tokens is not None:
             self.usage_tokens = self._counted = reading.usage_tokens
+        elif reading.text_bytes:
+            self._counted = None
 
     def finish(self, *, whole: bool) -> None:
         """The body is over. If not ``whole``, it is we who stopped, and its end is no defect."""

@@ -13,6 +13,7 @@ MAX_HEAD_BYTES = 256 * 1024
 MAX_LINE_BYTES = 16 * 1024
 _REFUSED_BYTES = 64  # as many that are no status line need no line end to be refused
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
+_CHUNK_END = re.compile(rb"\r?\n")
 _CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,16})[ \t]*(?:;.*)?", re.DOTALL)
 _PLAIN_SIZE = re.compile(rb"([0-9a-fA-F]{1,8})\r\n")
 _INFORMATIONAL = range(100, 200)
@@ -120,8 +121,7 @@ class Http1Decoder:
 
     def _begin(self, head: Head | None, notes: list[str]) -> None:
         """Prepare for what follows a head."""
-        for note in notes:
-            self._note(note)
+        self._note(*notes)
         if head is None:
             self._state = _State.BROKEN
         elif head.status in _INFORMATIONAL and head.status != _SWITCHING:
@@ -155,8 +155,10 @@ class Http1Decoder:
                     position = self._take_whole_chunks(text, position, read_index, body)
                     self._chunk_read = read_index if position < len(text) else -1
                 return self._take_line(text, position)
-            case _State.TRAILERS | _State.CHUNK_END:
+            case _State.TRAILERS:
                 return self._take_line(text, position)
+            case _State.CHUNK_END:
+                return self._take_chunk_end(text, position)
             case _State.LENGTH | _State.CHUNK:
                 return self._take_counted(text, position, read_index, body)
             case _State.UNTIL_CLOSE:
@@ -196,6 +198,19 @@ class Http1Decoder:
                 self._state = _State.CHUNK_END
         return position + len(piece)
 
+    def _take_chunk_end(self, text: bytes, position: int) -> int | None:
+        """The line end after a chunk. A note shows as much as decides, however it was cut."""
+        found = _CHUNK_END.match(text, position)
+        if found is not None:
+            self._state = _State.CHUNK_SIZE
+            return found.end()
+        if text[position:] == b"\r":
+            self._pending = b"\r"
+        else:
+            wrong = text[position : position + 1 + text.startswith(b"\r", position)]
+            self._break(f"a chunk that does not end where its size says: {shown(wrong)}")
+        return None
+
     def _take_line(self, text: bytes, position: int) -> int | None:
         """A line of the framing, once it is whole; LF alone ends one too."""
         end = text.find(b"\n", position, position + MAX_LINE_BYTES + 1)
@@ -203,16 +218,10 @@ class Http1Decoder:
             line = text[position:end].removesuffix(b"\r")
             if self._state is _State.CHUNK_SIZE:
                 self._take_size(line)
-            elif self._state is _State.TRAILERS:
-                self._take_trailer(line)
-            elif line:
-                self._break(f"a chunk that does not end where its size says: {shown(line)}")
             else:
-                self._state = _State.CHUNK_SIZE
+                self._take_trailer(line)
             return end + 1
-        if self._state is _State.CHUNK_END and text[position:] != b"\r":
-            self._break(f"a chunk that does not end where its size says: {shown(text[position:])}")
-        elif len(text) - position > MAX_LINE_BYTES:
+        if len(text) - position > MAX_LINE_BYTES:
             self._break("a chunk size or trailer line without an end")
         else:
             self._pending = text[position:]
@@ -232,8 +241,7 @@ class Http1Decoder:
             return
         fields, notes = read_fields([line])
         self.trailers += fields
-        for note in notes:
-            self._note(note)
+        self._note(*notes)
         if len(self.trailers) > _MAX_TRAILER_COUNT:
             self._break("trailers without an end")
 
@@ -245,6 +253,7 @@ class Http1Decoder:
         self._note(note)
         self._state = _State.BROKEN
 
-    def _note(self, note: str) -> None:
-        if note not in self.notes:
-            self.notes.append(note)
+    def _note(self, *notes: str) -> None:
+        for note in notes:
+            if note not in self.notes:
+                self.notes.append(note)

@@ -23,25 +23,26 @@ class EventStreamDecoder:
     the last id, and offsets in the body: first byte, end of the last line that says something
     (line end left out), end of the completing blank line. A tuple, because it costs a sixth of a
     frozen object. ``comments`` are ``(text, ends)``, ``retries`` ``(milliseconds, begins)``.
-    ``last_id`` is the one in force. A line or an event above ``max_event_bytes`` is dropped and
-    counted in ``dropped_count``. The caller may clear the lists at any time.
+    ``last_id`` is the one in force, at first the one given: what an earlier connection left. A
+    line or an event above ``max_event_bytes`` is dropped and counted in ``dropped_count``. The
+    caller may clear the lists at any time.
 
     ``late_line_feed`` is the offset of the latest line feed that came a piece after its carriage
     return, -1 for none: it belongs to what ended there, though nobody waited for it.
     """
 
-    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES, last_id: bytes = b"") -> None:
         self.events: list[SseEvent] = []
         self.comments: list[tuple[bytes, int]] = []
         self.retries: list[tuple[int, int]] = []
-        self.last_id = b""
+        self.last_id = last_id
         self.late_line_feed = -1
         self.dropped_count = 0
         self._max_event_bytes = max_event_bytes
         self._offset = 0  # of the first byte held, or of the next one to come
         self._held: list[bytes] = []  # pieces of a line that has no end yet
         self._held_bytes = 0
-        self._id = b""  # taken over by the next blank line
+        self._id = last_id  # taken over by the next blank line
         self._skip_line_feed = False
         self._at_start = True
         self._in_long_line = False  # what comes up to the next line end is not looked at

@@ -32,6 +32,7 @@ class Unwrapper:
 
     ``dialect`` is an id of the table or ``auto``. ``protocol`` is ``h2`` or ``http/1.1``; None
     lets the first bytes tell. ``method`` is the request's: an answer to HEAD has no body.
+    ``last_id`` is the event id in force before the first event.
     """
 
     def __init__(
@@ -41,10 +42,11 @@ class Unwrapper:
         with_data: bool = False,
         protocol: str | None = None,
         method: str = "GET",
+        last_id: bytes = b"",
     ) -> None:
         self.http: Http1Decoder | Http2Decoder | None = None
         self.coding = ContentDecoder(None)
-        self.body = EventBody(dialect, with_data=with_data)
+        self.body = EventBody(dialect, with_data=with_data, last_id=last_id)
         self.body_bytes: list[int] = []
         self.plain_bytes: list[int] = []
         self._method = method

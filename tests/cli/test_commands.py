@@ -40,6 +40,7 @@ def dead_port() -> Iterator[int]:
         yield reserved.getsockname()[1]
 
 
+@pytest.mark.serial
 def test_a_healthy_hop_streams(instance: str) -> None:
     shown = ssediag("probe", instance + STREAM)
     assert shown.returncode == 0
@@ -48,6 +49,7 @@ def test_a_healthy_hop_streams(instance: str) -> None:
     assert shown.stderr == ""
 
 
+@pytest.mark.serial
 def test_json_on_stdout_is_only_json(instance: str) -> None:
     shown = ssediag("probe", f"x={instance}{STREAM}", "-f", "json", "-v")
     document = json.loads(shown.stdout)
@@ -100,6 +102,7 @@ def test_a_host_without_an_address_is_named() -> None:
     assert "resolve: no address for host no-such-host.invalid" in " ".join(shown.stdout.split())
 
 
+@pytest.mark.serial
 def test_a_fault_and_a_dead_hop_in_one_chain(instance: str, dead_port: int) -> None:
     query = "/s?tokens=60&gap_ms=10&event_bytes=300"
     with start.hop(instance, "full-buffer") as hop:
@@ -152,6 +155,7 @@ def test_an_output_that_cannot_be_written_is_exit_74(instance: str) -> None:
         assert "cannot write" in shown.stderr
 
 
+@pytest.mark.serial
 def test_a_recording_is_diagnosed_to_the_same_verdict(instance: str, tmp_path: Path) -> None:
     query = "/s?tokens=60&gap_ms=10&event_bytes=300"
     file = tmp_path / "r.jsonl"
@@ -167,6 +171,7 @@ def test_a_recording_is_diagnosed_to_the_same_verdict(instance: str, tmp_path: P
         assert left[key] == right[key]
 
 
+@pytest.mark.serial
 def test_a_recorded_hop_is_compared_with_a_live_one(instance: str, tmp_path: Path) -> None:
     query = "/s?tokens=60&gap_ms=10&event_bytes=300"
     file = tmp_path / "r.jsonl"

@@ -79,6 +79,22 @@ def test_usage_that_grows_tells_the_tokens_of_each_event() -> None:
     assert stream.events.token_count == (None, 2, 3, None)
 
 
+def test_a_total_beside_the_last_text_is_not_the_tokens_of_that_text() -> None:
+    stream = streamed(
+        delta(content="One"), delta(content=" two"), delta("stop", counted(3), content="."), END,
+    )  # fmt: skip
+    assert stream.events.token_count == (None,) * 4
+    assert stream.usage_tokens == 3
+
+
+def test_usage_tells_tokens_again_once_it_was_brought_up_to_date() -> None:
+    stream = streamed(
+        delta(content="One"), delta(content=" two", usage=counted(2)),
+        delta(content=" three", usage=counted(5)),
+    )  # fmt: skip
+    assert stream.events.token_count == (None, None, 3)
+
+
 def test_a_litellm_stream_ends_with_usage_in_an_empty_choice() -> None:
     stream = streamed(
         delta(role="assistant", content="One"), delta(reasoning_content="hm", content=""),
@@ -110,6 +126,23 @@ def test_an_error_inside_a_200_is_found(*, ended: bool) -> None:
 def test_an_error_in_place_of_the_first_chunk_is_no_token() -> None:
     stream = streamed(b'{"error":{"message":"overloaded"}}')
     assert (kinds(stream), stream.error) == (["error"], "overloaded")
+
+
+@pytest.mark.parametrize(
+    ("named", "kind", "error"),
+    [
+        (b"event: error\ndata: it broke\n\n", "error", "it broke"),
+        (b"event: error\ndata: [1]\n\n", "error", "[1]"),
+        (b'event: error\ndata: {"type":"error","message":"boom"}\n\n', "error", "boom"),
+        (b'event: ping\ndata: {"error":"boom"}\n\n', "error", "boom"),
+        (b'event: ping\ndata: {"type":"ping"}\n\n', "keepalive", None),
+    ],
+)
+def test_a_named_event_in_a_chat_stream_is_what_its_name_says(
+    named: bytes, kind: str, error: str | None
+) -> None:
+    stream = taken(CHUNKED + chunk(b"data: " + delta(content="One") + b"\n\n" + named))
+    assert (kinds(stream), stream.error) == (["token", kind], error)
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,8 @@ def test_the_framing_is_the_heads(
         (b"HTTP/1.1 200 OK\r\nA: b\r\n", "the response head never ended"),
         (b"HTTP/1.1 200 OK\r\nbad\r\n\r\n", "a header line without a name and a colon: 'bad'"),
         (CHUNKED + b"3\r\nabcd\r\n", "a chunk that does not end where its size says: 'd'"),
+        (CHUNKED + b"3\r\nabcdefgh\r\n", "a chunk that does not end where its size says: 'd'"),
+        (CHUNKED + b"3\r\nabc\r\r\n", "a chunk that does not end where its size says: '\\r\\r'"),
         (CHUNKED + b"\r\n", "broken chunk size: ''"),
         (CHUNKED + b"9" * 17 + b"\r\n", "broken chunk size: '99999999999999999'"),
         (CHUNKED + b"1;" + b"x" * MAX_LINE_BYTES, "a chunk size or trailer line without an end"),

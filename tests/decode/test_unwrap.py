@@ -134,11 +134,21 @@ def test_an_event_stream_under_a_wrong_label_is_read_all_the_same(cut: int) -> N
     assert len(stream.events) == 2
 
 
-def test_an_error_answer_tells_its_message_and_has_no_events() -> None:
-    body = b'{"error": {"message": "no such model"}}'
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"error": {"message": "no such model"}}', "no such model"),
+        (b'{"error": "no such model"}', "no such model"),
+        (b'{"error": null, "message": "no such model"}', "no such model"),
+        (b'{"detail": "Not Found"}', "Not Found"),
+        (b"{}", "error"),
+        (b"no healthy upstream\nmore", "no healthy upstream"),
+    ],
+)
+def test_an_error_answer_tells_its_message_and_has_no_events(body: bytes, message: str) -> None:
     head = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
     stream = taken(head % len(body) + body)
-    assert (stream.error, len(stream.events)) == ("no such model", 0)
+    assert (stream.error, len(stream.events)) == (message, 0)
 
 
 def test_chat_chunks_are_told_apart() -> None:

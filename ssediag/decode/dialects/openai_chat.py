@@ -8,12 +8,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ssediag.decode.dialects import sse_plain
 from ssediag.decode.dialects.reading import Dialect, Reading
 from ssediag.model.stream import EventKind
 
 _ERROR_TEXT_LENGTH = 200
 # SGLang, llama.cpp and LiteLLM say the first; vLLM 0.32 and Ollama the second.
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
+# FastAPI says "detail"; the last two are what is left where there is no text.
+_ERROR_FIELDS = ("message", "detail", "type", "code")
 _TEXT_KINDS = frozenset({EventKind.TOKEN, EventKind.REASONING, EventKind.TOOL})
 
 
@@ -29,22 +32,31 @@ def recognises(kind: bytes, data: bytes) -> bool:
     return b'"choices"' in data and (b'"delta"' in data or b'"prompt_filter_results"' in data)
 
 
-def read(kind: bytes, data: bytes, counted: int) -> Reading:
-    """Read one chunk; ``counted`` are the completion tokens that earlier usage objects told."""
+def read(kind: bytes, data: bytes, counted: int | None) -> Reading:
+    """Read one chunk; ``counted`` are the completion tokens that earlier usage objects told.
+
+    None if text came since without a count.
+    """
     if data.startswith(b"[DONE]"):  # as OpenAI's own client tests it
         return Reading(EventKind.END)
-    try:
-        document = json.loads(data.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return Reading(EventKind.OTHER)
-    if not isinstance(document, dict):
-        return Reading(EventKind.OTHER)
-    if document.get("error") or kind == b"error":
+    document = _document(data)
+    if document.get("error") or (kind.lower() == b"error" and document):
         return Reading(EventKind.ERROR, error=error_text(document))
+    if kind.lower() in sse_plain.NAMES:  # put in by a gateway, in no format of the engine's
+        return sse_plain.read(kind, data, counted)
     return _chunk(document, counted)
 
 
-def _chunk(document: Mapping[str, Any], counted: int) -> Reading:
+def _document(data: bytes) -> Mapping[str, Any]:
+    """The JSON object in ``data``; empty if it is none."""
+    try:
+        document = json.loads(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _chunk(document: Mapping[str, Any], counted: int | None) -> Reading:
     usage = _usage_tokens(document)
     choice = _first_choice(document)
     delta = choice.get("delta")
@@ -100,11 +112,12 @@ def _usage_tokens(document: Mapping[str, Any]) -> int | None:
 
 
 def _token_count(
-    choice: Mapping[str, Any], kind: EventKind, usage: int | None, counted: int
+    choice: Mapping[str, Any], kind: EventKind, usage: int | None, counted: int | None
 ) -> int | None:
     """What the event itself says: its token ids, its log probabilities, or the usage's growth.
 
-    A usage object that comes only at the end tells of the whole stream, not of its own event.
+    A usage object that comes only at the end tells of the whole stream, not of its own event,
+    even where that one brings the last text.
     """
     ids = choice.get("token_ids")
     if isinstance(ids, list):
@@ -113,16 +126,16 @@ def _token_count(
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if isinstance(content, list) and content:
         return len(content)
-    return (
-        usage - counted if kind in _TEXT_KINDS and usage is not None and usage >= counted else None
-    )
+    if kind not in _TEXT_KINDS or usage is None or counted is None or usage < counted:
+        return None
+    return usage - counted
 
 
 def error_text(document: Mapping[str, Any]) -> str:
     """The message of an error object, whatever its shape."""
-    error = document.get("error", document)
+    error = document.get("error") or document
     if isinstance(error, dict):
-        error = error.get("message") or error.get("type") or error.get("code") or "error"
+        error = next((error[name] for name in _ERROR_FIELDS if error.get(name)), "error")
     return str(error)[:_ERROR_TEXT_LENGTH]
 
 

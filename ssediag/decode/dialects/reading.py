@@ -23,10 +23,11 @@ class Dialect:
     """A payload format. ``has_terminator``: a stream without its END event is incomplete.
 
     ``recognises(event field, data)`` looks at the first event, ``read`` at each one. A dialect
-    that counts tokens by differences gets the tokens counted so far as the third argument.
+    that counts tokens by differences gets the tokens counted so far as the third argument; None
+    if text came since that nobody counted, so that a difference would be of several events.
     """
 
     name: str
     has_terminator: bool
     recognises: Callable[[bytes, bytes], bool]
-    read: Callable[[bytes, bytes, int], Reading]
+    read: Callable[[bytes, bytes, int | None], Reading]
