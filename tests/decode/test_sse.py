@@ -154,6 +154,14 @@ def test_an_event_of_many_lines_is_bounded_too() -> None:
     assert decoder.dropped_count == 1
 
 
+def test_an_event_as_long_as_the_limit_is_kept_though_its_line_end_is_cut() -> None:
+    decoder = EventStreamDecoder(max_event_bytes=8)
+    for piece in (b": hello\n\ndata: ab\r", b"\n", b"", b"\r", b"\n"):
+        decoder.feed(piece)
+    assert [event[1] for event in decoder.events] == [b"ab"]
+    assert decoder.dropped_count == 0
+
+
 def test_a_late_line_feed_says_where_it_belongs() -> None:
     decoder = EventStreamDecoder()
     decoder.feed(b"data: a\r\n\r")
